@@ -33,11 +33,9 @@ ROUNDS = 4
 
 @dataclass(frozen=True)
 class RetentionPolicy:
-    """What may go. `max_bytes` caps the archive's size (0: no cap); `older_than_days`, if given, stands in
-    place of both rules: only what was not used for so long goes, by age alone."""
+    """What may go besides what the rules let go: `max_bytes` caps the archive's size (0: no cap)."""
 
     max_bytes: int = 0
-    older_than_days: float | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def plan_pruning(
     ]
     judged.sort(key=lambda each: (round(each[2], 3), each[0].used_at, each[0].entry_id))
     left, found = float(file_bytes), []
-    due = [(each, reason_to_go(*each, now=now, policy=policy)) for each in judged]
+    due = [(each, reason_to_go(*each, now=now)) for each in judged]
     left -= sum(each[0].bytes * share for each, reason in due if reason)
     for (held, sure, worth), reason in due:
         if not reason and policy.max_bytes and left > policy.max_bytes:
@@ -117,11 +115,9 @@ def plan_pruning(
     return found
 
 
-def reason_to_go(held: Holding, sure: float, worth: float, *, now: float, policy: RetentionPolicy) -> str:
+def reason_to_go(held: Holding, sure: float, worth: float, *, now: float) -> str:
     """Why an entry may go by the rules, or ""."""
     idle_days = (now - held.used_at) / DAY
-    if policy.older_than_days is not None:
-        return f"not used for {idle_days:.0f} days" if idle_days >= policy.older_than_days else ""
     if idle_days >= UNUSED_DAYS:
         return f"not used for {idle_days:.0f} days"
     if not held.uses and sure <= LEAST_WORTH and worth <= LEAST_WORTH:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections.abc import Sequence
@@ -17,14 +16,12 @@ from aider_gardener.cli.root import (
     PLACE,
     archive_directory,
     archive_options,
-    confirm,
     notify,
     open_archive,
     opened,
     project_of,
     put,
     store_option,
-    yes_option,
 )
 from aider_gardener.cli.shared import share, sync, unshare
 from aider_gardener.errors import UsageError
@@ -81,20 +78,6 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     click.echo(f"{counted(count, 'new line')} copied to {there or own} ({kind})")
 
 
-@store.command("remove", short_help="Delete an archive from a server.")
-@click.argument("address", type=PLACE, metavar="postgresql://...#NAME")
-@yes_option
-def store_remove(address: Path | Address, yes: bool) -> None:
-    """Delete an archive that `gardener store copy --to` brought to a server. The one here stays."""
-    from aider_gardener.archive.postgres.lines import ServerLines
-
-    if isinstance(address, Path):
-        raise UsageError("name an archive on a server, postgresql://ROLE@HOST/DATABASE#NAME")
-    confirm(f"Delete {address} for good?", yes)
-    ServerLines(address).remove()
-    click.echo(f"{address} is deleted.")
-
-
 @store.command("verify", short_help="Check the file, its index and every original.")
 @archive_options
 def store_verify() -> None:
@@ -136,14 +119,8 @@ def store_import(file: Path) -> None:
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
-@click.option(
-    "--older-than",
-    type=click.FloatRange(0),
-    metavar="DAYS",
-    help="Let go what was not used for so long, in place of the rules.",
-)
 @archive_options
-def store_gc(yes: bool, older_than: float | None) -> None:
+def store_gc(yes: bool) -> None:
     """Show what the retention rules let go, and beyond them the size that the setting `retention` names; with
     --yes delete it.
 
@@ -155,11 +132,9 @@ def store_gc(yes: bool, older_than: float | None) -> None:
     from aider_gardener.gardener.files import renew_index
     from aider_gardener.settings import Settings
 
-    if older_than is not None and not math.isfinite(older_than):
-        raise UsageError(f"--older-than {older_than}: name a number of days")
     settings = Settings.from_env()
     archive = open_archive()
-    policy = RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE, older_than_days=older_than)
+    policy = RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE)
     due = proposal(archive, policy)
     deletes = bool(due) and yes
     before = archive.size_bytes()
@@ -201,17 +176,6 @@ def store_encrypt(source: str | None) -> None:
     )
     if readable:
         click.echo(f"Not encrypted, delete them if you can: {', '.join(readable)}")
-
-
-@store.command("decrypt")
-@store_option
-def store_decrypt() -> None:
-    """Take the encryption off the archive, in the same way."""
-    from aider_gardener.archive.store.encryption import decrypt
-
-    found, key_source = archive_directory()
-    decrypt(found, key_source)
-    click.echo(f"The archive in {found} is no longer encrypted.")
 
 
 def gc_report(due: Sequence[Pruning], before: str, after: str, *, deleted: bool) -> object:

@@ -4,7 +4,7 @@
 
 In each round two chats of bench.attacks.kills play over one archive while commands run beside them, every
 second one killed within its first two seconds; at the round's end both chats are killed, and between rounds
-the archive is encrypted or decrypted, which is killed too. What the chats were told is archived, and did not
+the archive is encrypted or checked, which is killed too. What the chats were told is archived, and did not
 forget, must be there after each round; `verify` must find nothing.
 """
 
@@ -29,7 +29,7 @@ NEIGHBOURS = (
     "store verify", "store gc --yes", "store export {new}", "store import {old}", "store copy --to {new}",
     "store copy --from {other}", "upkeep index", "status", "forget {none} --yes",
 )  # fmt: skip
-BETWEEN = ("store encrypt --key env", "store decrypt")
+BETWEEN = ("store encrypt --key env", "store verify")
 KEY = "ab" * 32
 MOST_SECONDS, AT_ONCE = 2.0, 4
 
@@ -78,6 +78,14 @@ def round_of(directory: Path, root: Path, number: int, seed: int) -> tuple[list[
     return [kills.looked_at(directory, chat.name, chat.told) for chat in chats], ends
 
 
+def begun(directory: Path, export: Path | None = None) -> None:
+    store = open_store(directory)
+    store.open_session("s", project="p", started_at=1.0)
+    if export:
+        store.export(export)
+    store.close()
+
+
 def attack(rounds: int, seed: int) -> dict[str, Any]:
     os.environ[VARIABLE] = KEY
     ends: Counter[str] = Counter()
@@ -85,13 +93,10 @@ def attack(rounds: int, seed: int) -> dict[str, Any]:
     acknowledged = lost = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         root = Path(folder)
-        directory = root / "archive"
-        for place in (root / "other", directory):
-            store = open_store(place)
-            store.open_session("s", project="p", started_at=1.0)
-            store.export(root / "old.jsonl") if place != directory else None
-            store.close()
+        begun(root / "other", root / "old.jsonl")
         for number in range(rounds):
+            directory = root / f"archive{number // 2}"
+            begun(directory)
             if number % 10 == 9:
                 print(
                     f"{number} rounds, {acknowledged} acknowledged, {lost} lost, {dict(faults)}", flush=True

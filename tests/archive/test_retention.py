@@ -58,15 +58,10 @@ def test_what_was_never_used_goes_when_it_has_lost_its_worth() -> None:
 
 
 def test_pinned_entries_and_live_sessions_stay_whatever_the_policy() -> None:
-    for policy in (RetentionPolicy(), RetentionPolicy(older_than_days=0), RetentionPolicy(max_bytes=1)):
+    for policy in (RetentionPolicy(), RetentionPolicy(max_bytes=1)):
         assert gone(aged(400), policy=policy) == ["g1"]
         assert gone(aged(400, pinned=True), policy=policy) == []
         assert gone(aged(400, sessions=("a", "s")), live=("s",), policy=policy) == []
-
-
-def test_an_age_stands_in_place_of_the_rules() -> None:
-    assert gone(aged(20, cls="log", tokens=1), policy=RetentionPolicy(older_than_days=90)) == []
-    assert gone(aged(20, uses=9), policy=RetentionPolicy(older_than_days=10)) == ["g1"]
 
 
 def test_a_cap_takes_the_oldest_of_the_least_important_first() -> None:

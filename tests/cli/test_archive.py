@@ -143,23 +143,14 @@ def test_a_copy_is_an_archive_of_its_own(archive: Path, tmp_path: Path) -> None:
         (("copy", "--to", "x", "--from", "y"), "--to PLACE, or --from PLACE"),
         (("copy", "--to", "https://me:secret@host/db"), "postgresql://ROLE@HOST/DATABASE#NAME"),
         (("copy", "--to", "postgresql://me:secret@127.0.0.1:1/db"), "127.0.0.1 cannot be used now"),
-        (("remove", "somewhere"), "name an archive on a server"),
     ],
 )
 def test_a_place_that_is_none_is_refused_in_one_line_without_its_password(
     archive: Path, words: tuple[str, ...], said: str
 ) -> None:
-    done = CliRunner().invoke(
-        main, ["store", *words, *([] if words[0] == "remove" else ["--store", str(archive)])]
-    )
+    done = store(archive, *words)
     assert done.exit_code in (1, 2) and said in done.stderr
     assert len(done.stderr.splitlines()) == 1 and "secret" not in done.stderr
-
-
-@pytest.mark.parametrize("days", ["nan", "inf"])
-def test_an_age_that_is_no_number_of_days_is_refused(archive: Path, days: str) -> None:
-    done = store(archive, "gc", "--yes", "--older-than", days)
-    assert done.exit_code == 2 and f"--older-than {days}: name a number of days" in done.stderr
 
 
 def test_what_may_go_goes_out_of_lines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

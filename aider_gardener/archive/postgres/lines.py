@@ -180,10 +180,6 @@ class ServerLines(Lines):
         told, self._notices = self._notices, []
         return told
 
-    def remove(self) -> None:
-        with server.connected(self.address.environ) as connection:
-            connection.execute("DELETE FROM gardener.archives WHERE number = %s", (self._number,))
-
 
 def _found(connection: Connection, address: Address, *, made: bool) -> int:
     """The number of an archive that is kept whole, made if need be. Raises UsageError if it is not there."""

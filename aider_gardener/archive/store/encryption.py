@@ -161,31 +161,17 @@ def _of_file(path: Path, *, make: bool) -> str:
 def encrypt(directory: Path, source: str) -> list[str]:
     """Encrypt the archive of a directory with the key of a source, which is made if there is none yet.
 
+    A copy takes the place of the file, which nobody else may have open, and what it replaces is overwritten.
+    Whenever this is interrupted, the archive is the old one or the new one.
+
     Returns the names of files in the directory that stay readable. Raises StoreError.
     """
     path = location.prepare_directory(directory) / location.FILE_NAME
     if not header_of(path).startswith(PLAIN_HEADER):
         raise StoreError(f"{path} is {'encrypted already' if is_encrypted(path) else 'no archive'}")
     key = read_key(source, make=True)
-    _rewrite(path, "", key, source)
-    return [each.name for each in sorted(path.parent.glob(f"{path.name}.*")) if not is_encrypted(each)]
-
-
-def decrypt(directory: Path, source: str = "") -> None:
-    """Decrypt the archive of a directory. Raises StoreError; Locked without its key."""
-    path = location.prepare_directory(directory) / location.FILE_NAME
-    if not is_encrypted(path):
-        is_plain = header_of(path).startswith(PLAIN_HEADER)
-        raise StoreError(f"{path} is {'not encrypted' if is_plain else 'no archive'}")
-    _rewrite(path, key_for(path, source), "")
-    (path.parent / MARKER_NAME).unlink(missing_ok=True)
-
-
-def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
-    """Put a copy with the new key in place of the archive, which nobody else may have open, and overwrite
-    what it replaces. Whenever this is interrupted, the archive is the old one or the new one."""
     part, copy = path.with_name(PART_NAME), path.with_name(location.COPY_NAME)
-    db = opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, old_key)
+    db = opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, "")
     try:
         if not schema.is_exact(db):
             raise StoreError(f"{path} is no archive of this version: it was left alone")
@@ -195,12 +181,9 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
         db.execute("BEGIN EXCLUSIVE; COMMIT")
         location.remove(part)
         files.open_private(part).close()
-        db.execute("VACUUM INTO ?", (new_file(part, new_key),))
-        if not new_key:
-            _write_check_sums(part)
+        db.execute("VACUUM INTO ?", (new_file(part, key),))
         files.synced(part)
-        if new_key:
-            write_marker(path.parent, source, new_key)
+        write_marker(path.parent, source, key)
         if os.name == "nt":  # a file that is open cannot be replaced there
             db.close()
         with files.overwritten(path):  # still locked: who waits for it finds no archive there
@@ -216,11 +199,4 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
         db.close()
         with contextlib.suppress(OSError):
             location.remove(part)
-
-
-def _write_check_sums(path: Path) -> None:
-    """Write every page of a new plain file once more: those that SQLite wrote before the first one, as of a
-    file that is larger than its cache, have no check sum."""
-    with contextlib.closing(opened(path, apsw.SQLITE_OPEN_READWRITE, "")) as db:
-        db.pragma("checksum_verification", "off")
-        db.execute("VACUUM")
+    return [each.name for each in sorted(path.parent.glob(f"{path.name}.*")) if not is_encrypted(each)]

@@ -189,9 +189,8 @@ def _cipher_key(key: str) -> str:
 
 
 def new_file(path: Path, key: str) -> str:
-    """What `VACUUM INTO` is given so that it makes a file of this kind."""
-    kind = f"cipher={CIPHER}&key={quote(_cipher_key(key))}" if key else f"vfs={checksums()}&reserve=8&key="
-    return f"{path.absolute().as_uri()}?{kind}"
+    """What `VACUUM INTO` is given so that it makes an encrypted file."""
+    return f"{path.absolute().as_uri()}?cipher={CIPHER}&key={quote(_cipher_key(key))}"
 
 
 def _distrust(db: apsw.Connection) -> None:

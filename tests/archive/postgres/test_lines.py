@@ -253,15 +253,6 @@ def test_an_encrypted_archive_is_copied_only_if_its_user_agrees(
     assert done.exit_code == 0 and "lines copied" in done.output
 
 
-def test_it_is_removed_and_then_there_is_none(one: Machine, team: Team) -> None:
-    one.say("x")
-    copied(one, address(team))
-    ServerLines(address(team)).remove()
-    assert team.rows("SELECT count(*) FROM gardener.lines") == [(0,)]
-    with pytest.raises(UsageError, match="holds no archive"):
-        ServerLines(address(team)).remove()
-
-
 def test_what_is_only_read_does_not_change(one: Machine, team: Team) -> None:
     (kept,) = one.say("x")
     copied(one, address(team))

@@ -174,7 +174,7 @@ def test_retention_reaches_the_copies_of_what_was_said_here_but_not_what_was_fet
     (fetched,) = other.say("said on the other machine")
     for machine in (one, other, one):
         machine.share_and_sync()
-    assert prune(one.store, RetentionPolicy(older_than_days=0), clock=lambda: 9e9) == 2
+    assert prune(one.store, RetentionPolicy(), clock=lambda: 9e9) == 2
     assert one.sync().told == 1
     other.sync()
     assert other.store.original(said) is None

@@ -20,12 +20,11 @@ from made_lines import bytes_of, written
 from made_search import found, rows_in
 from made_vectors import LetterCounts
 
-from aider_gardener.archive.store import Store, location, open_store
+from aider_gardener.archive.store import Store, encryption, location, open_store
 from aider_gardener.archive.store.encryption import (
     MARKER_NAME,
     PART_NAME,
     VARIABLE,
-    decrypt,
     encrypt,
     is_encrypted,
     write_marker,
@@ -170,7 +169,7 @@ def test_a_key_that_is_soon_guessed_encrypts_nothing(tmp_path: Path, monkeypatch
     assert not list(tmp_path.rglob(MARKER_NAME))
 
 
-def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> None:
+def test_encrypting_by_the_command_and_a_readable_copy(tmp_path: Path, key: str) -> None:
     vector = filled(tmp_path)
     (tmp_path / "gardener.db.damaged-19700101-000000").write_text("not encrypted")
 
@@ -178,38 +177,36 @@ def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> N
         done = CliRunner().invoke(main, ["store", *words, "--store", str(tmp_path)])
         return f"{done.exit_code} {done.output}"
 
-    assert run("encrypt").startswith("2 ") and run("decrypt").endswith("gardener.db is not encrypted\n")
+    assert run("encrypt").startswith("2 ")
     out = run("encrypt", "--key", "env")
     assert out.startswith("0 ") and "gardener.db.damaged-19700101-000000" in out
     found = bytes_of(tmp_path)
     assert MARK.lower().encode() not in found.lower() and vector not in found
     assert run("encrypt", "--key", "env").endswith("gardener.db is encrypted already\n")
-    assert run("verify").startswith("0 ")
+    assert run("verify").startswith("0 ") and not (tmp_path / PART_NAME).exists()
     again = open_store(tmp_path)
     assert holds_everything(again)
-    assert run("decrypt").startswith("1 "), "it is in use"
+    held = again.stats().entries
     again.close()
-    assert run("decrypt").startswith("0 ") and MARK.encode() in bytes_of(tmp_path)
-    plain = open_store(tmp_path)
-    assert plain.notice == "" and holds_everything(plain)
-    plain.close()
-    assert not (tmp_path / MARKER_NAME).exists() and not (tmp_path / PART_NAME).exists()
+    assert run("copy", "--to", str(tmp_path / "plain")).startswith("0 ")
+    plain = open_store(tmp_path / "plain")
+    assert plain.notice == "" and MARK.encode() in bytes_of(tmp_path / "plain")
+    assert plain.stats().entries == held
 
 
 @pytest.mark.parametrize(
     "step",
     ["os.replace", "aider_gardener.files.synced", "aider_gardener.archive.store.encryption.write_marker"],
 )
-@pytest.mark.parametrize("way", ["encrypt", "decrypt"])
 def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, way: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    filled(tmp_path, key_source="env" if way == "decrypt" else "")
+    filled(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(step, Mock(side_effect=OSError("the power went")))
         patch.setattr(location, "remove", lambda path, file=True: None)  # as where it was killed
         with contextlib.suppress(OSError, StoreError):
-            encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
+            encrypt(tmp_path, "env")
     (tmp_path / PART_NAME).touch()
     os.utime(tmp_path / PART_NAME, (1.0, 1.0))
     again = open_store(tmp_path)
@@ -262,29 +259,21 @@ def test_what_is_no_archive_is_not_encrypted(tmp_path: Path, key: str) -> None:
     assert not is_encrypted(tmp_path / "gardener.db"), "a flipped bit is no cipher"
 
 
-@pytest.mark.parametrize("way", ["encrypt", "decrypt"])
-@pytest.mark.parametrize("step", ["encryption.key_for", "location.make_private"])
 def test_who_opens_an_archive_as_it_is_rewritten_gets_the_new_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, way: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process chose its key, or read the old file, before that was replaced: no damage."""
+    """Another process chose its key before the file was replaced: no damage."""
     filled(tmp_path)
-    encrypt(tmp_path, "env")
-    if way == "encrypt":
-        decrypt(tmp_path)
-    real = getattr(
-        importlib.import_module(f"aider_gardener.archive.store.{step.split('.')[0]}"), step.split(".")[1]
-    )
-    left = [way]
+    real, left = encryption.key_for, [True]
 
-    def late(*given: object) -> object:
+    def late(*given: Any) -> str:
         found = real(*given)
         if left and given[0] == tmp_path / "gardener.db":
             left.clear()
-            encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
+            encrypt(tmp_path, "env")
         return found
 
-    monkeypatch.setattr(f"aider_gardener.archive.store.{step}", late)
+    monkeypatch.setattr(encryption, "key_for", late)
     again = open_store(tmp_path)
     assert again.notice == "" and holds_everything(again) and not left
     put(again, f"{MARK} said afterwards", seq=900)
@@ -292,9 +281,7 @@ def test_who_opens_an_archive_as_it_is_rewritten_gets_the_new_one(
     third = open_store(tmp_path)
     assert holds_everything(third, 31) and third.notice == "", "what was said is not in the file that is gone"
     third.close()
-    assert list(tmp_path.glob("*damaged*")) == [] and is_encrypted(tmp_path / "gardener.db") == (
-        way == "encrypt"
-    )
+    assert list(tmp_path.glob("*damaged*")) == [] and is_encrypted(tmp_path / "gardener.db")
 
 
 def test_a_key_file_is_made_private_and_must_stay_so(tmp_path: Path) -> None:
@@ -355,18 +342,3 @@ def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "keyring", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert "install '.[keyring]'" in open_store(tmp_path).notice
-
-
-def test_an_archive_larger_than_a_cache_is_sound_once_it_is_decrypted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SQLite writes pages of it before the first one, from which on check sums are kept."""
-    store = open_store(tmp_path, key_source="env")
-    monkeypatch.setattr("aider_gardener.archive.store.database.CACHE_KIB", 100)
-    texts = [f"entry {n} " + "the quick brown fox " * 20_000 for n in range(12)]
-    ids = [put(store, text, seq=n).id for n, text in enumerate(texts)]
-    store.close()
-    decrypt(tmp_path)
-    assert sorted(each.name for each in tmp_path.iterdir()) == [".gitignore", "gardener.db"]
-    store = open_store(tmp_path)
-    assert store.notice == "" and [store.original(each) for each in ids] == texts and store.verify() == []

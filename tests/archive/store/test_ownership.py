@@ -31,7 +31,7 @@ COMMANDS = (
     "status", "recall fox", "sessions", "pressure", "why g1", "pin g1", "unpin g1", "restore g1", "forget g1 --yes",
     "forget --session s --yes", "doctor", "mcp", "upkeep index", "upkeep month",
     "upkeep observations", "store verify", "store export out.jsonl", "store import in.jsonl",
-    "store gc --yes", "store encrypt --key env", "store decrypt", "store copy --to there", "store copy --from other",
+    "store gc --yes", "store encrypt --key env", "store copy --to there", "store copy --from other",
     "store unshare", "store share --status",
 )  # fmt: skip
 
