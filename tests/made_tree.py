@@ -8,6 +8,7 @@ from pathlib import Path
 from aider_gardener.patches.series import read_series
 
 SERIES = read_series()
+BY_SLUG = {patch.slug: patch for patch in SERIES.patches}
 FIXES = [patch for patch in SERIES.patches if patch.subject.startswith("fix:")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from aider_gardener.cli.root import as_json, json_option, notify, put
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
-    from aider_gardener.patches.series import Patch, Series
+    from aider_gardener.patches.series import Series
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 TREE_HELP = "A source tree of aider, or an environment with it.  [default: the aider beside this command]"
@@ -26,25 +26,23 @@ def patches() -> None:
 
 
 def tree_options(command: Callable[..., object]) -> Callable[..., object]:
-    """The options that say which tree, which patches and how to answer."""
+    """The options that say which tree and how to answer."""
 
     @json_option
-    @click.option("--only", multiple=True, metavar="NAMES", help="Only these: numbers or names, with commas.")
     @click.option("--to", type=FOLDER, metavar="DIR", help=TREE_HELP)
     @wraps(command)
-    def wrapped(to: Path | None, only: Sequence[str]) -> object:
+    def wrapped(to: Path | None) -> object:
         from aider_gardener.patches.series import read_series
         from aider_gardener.patches.tree import find_tree
 
-        series = read_series()
-        return command(series, find_tree(to), series.chosen(only))
+        return command(read_series(), find_tree(to))
 
     return wrapped
 
 
 @patches.command(short_help="Say which patches a tree has and whether the others apply.")
 @tree_options
-def check(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
+def check(series: Series, root: Path) -> None:
     """Say which patches a tree has and whether the others apply; exit 1 when one does neither.
 
     Each is tried in whatever aider it is, such as a clone of its main branch. Changes nothing.
@@ -53,7 +51,7 @@ def check(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
     from aider_gardener.tables import grid
 
     state = state_of(series, root)
-    faults = {patch: fault(series, state, patch) for patch in chosen}
+    faults = {patch: fault(series, state, patch) for patch in series.patches}
     problem = next(filter(None, faults.values()), "")
     rows, cells = [], []
     for patch, found in faults.items():
@@ -71,41 +69,35 @@ def check(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
 
 @patches.command(short_help="Apply the patches that are not in the tree yet.")
 @tree_options
-def apply(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
-    """Apply the patches that are not in the tree yet, with those that they need: all of them or none.
+def apply(series: Series, root: Path) -> None:
+    """Apply the patches that are not in the tree yet: all of them or none.
 
     Tests and documents are left out of an installed aider.
     """
-    change(series, root, chosen, "applied")
+    change(series, root, "applied")
 
 
 @patches.command(short_help="Take the patches out of the tree again.")
 @tree_options
-def revert(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
-    """Take the patches out of the tree again, with those that need them: all of them or none.
+def revert(series: Series, root: Path) -> None:
+    """Take the patches out of the tree again: all of them or none.
 
     Refuses where one of them was changed since: whether it is in the tree cannot be said then.
     """
-    change(series, root, chosen, "reverted")
+    change(series, root, "reverted")
 
 
-def change(series: Series, root: Path, chosen: Sequence[Patch], word: str) -> None:
+def change(series: Series, root: Path, word: str) -> None:
     """Apply or take out, and say what was done."""
     from aider_gardener.errors import PatchError
     from aider_gardener.patches.tree import fault, state_of, turn_into
 
-    state = state_of(series, root)
-    if word == "applied":
-        needed = {other for patch in chosen for other in series.needed(patch)}
-        wanted = [patch for patch in series.patches if patch in state.applied or patch in needed]
-        moved = [patch for patch in wanted if patch not in state.applied]
-    else:
-        for patch in chosen:
-            if patch not in state.applied and (said := fault(series, state, patch)):
-                raise PatchError(f"whether it is in the tree cannot be said: {said}")
-        wanted = [patch for patch in state.applied if not set(series.needed(patch)) & set(chosen)]
-        moved = [patch for patch in state.applied if patch not in wanted]
-    changed = turn_into(root, state, wanted)
+    state, is_wanted = state_of(series, root), word == "applied"
+    moved = [patch for patch in series.patches if (patch in state.applied) != is_wanted]
+    for patch in series.patches:
+        if not is_wanted and patch not in state.applied and (said := fault(series, state, patch)):
+            raise PatchError(f"whether it is in the tree cannot be said: {said}")
+    changed = turn_into(root, state, series.patches if is_wanted else ())
 
     def shown() -> Iterator[str]:
         yield from (f"{word} {patch.number:04d} {patch.subject}" for patch in moved)

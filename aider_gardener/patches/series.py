@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import email
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from aider_gardener import files
-from aider_gardener.errors import PatchError, UsageError
+from aider_gardener.errors import PatchError
 
 HERE = Path(__file__).resolve()
 PLACES = (HERE.parent / "series", HERE.parents[2] / "patches")
@@ -62,20 +61,6 @@ class Series:
     def paths(self) -> list[str]:
         """Every file that some patch touches."""
         return sorted({path for patch in self.patches for path in patch.diffs})
-
-    def chosen(self, only: Sequence[str] = ()) -> list[Patch]:
-        """The patches named by number, file name or its middle part, several with commas; all when none is
-        named. Raises UsageError on a name that no patch has."""
-        named = [self.find(name.strip()) for text in only for name in text.strip(" ,").split(",")]
-        return [patch for patch in self.patches if patch in named or not only]
-
-    def find(self, name: str) -> Patch:
-        """The one of that name. Raises UsageError."""
-        for patch in self.patches:
-            names = (patch.name, patch.name.removesuffix(".patch"), patch.slug)
-            if name in names or (name.isdecimal() and int(name) == patch.number):
-                return patch
-        raise UsageError(f"there is no patch {name!r}; `gardener patches check` lists them")
 
     def needed(self, patch: Patch) -> list[Patch]:
         """The patch after those that it cannot do without: all before it that are about the interface too."""

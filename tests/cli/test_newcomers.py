@@ -94,7 +94,6 @@ CALLED = [
     ("install emacs", *[(2, "is not one of 'claude-code', 'codex'")] * 3),
     ("uninstall codex", *[(0, "codex: nothing to change")] * 3),
     ("record vim", *[(2, "try: gardener record -- aider-gardener")] * 3),
-    ("patches check --only 9999", *[(2, "`gardener patches check` lists them")] * 3),
 ]  # fmt: skip
 ANSI = re.compile(r"\x1b\[")
 HEAD = re.compile(r"^( *Largest +tokens|History +messages)", re.MULTILINE)

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from benchmark_tables import RESULTS
 from grid_tables import own_budget
-from made_tree import SERIES, installed_tree
+from made_tree import BY_SLUG, SERIES, installed_tree
 from patches_page import changes
 
 from aider_gardener.patches import tree
@@ -39,7 +39,7 @@ FORMATTER = ("format", "--diff")
 
 
 def fix(slug: str) -> Patch:
-    return SERIES.find(slug)
+    return BY_SLUG[slug]
 
 
 @pytest.mark.parametrize("patch", SERIES.patches, ids=lambda patch: patch.name)

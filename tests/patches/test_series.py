@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from made_tree import FIXES, SERIES, contents, installed_tree
+from made_tree import BY_SLUG, FIXES, SERIES, contents, installed_tree
 
-from aider_gardener.errors import PatchError, UsageError
+from aider_gardener.errors import PatchError
 from aider_gardener.patches import series, tree
 from aider_gardener.patches.series import Patch
 
@@ -43,7 +43,7 @@ def test_a_patch_applies_with_only_what_it_needs(patch: Patch, tmp_path: Path) -
 
 def test_a_fix_needs_nothing_and_one_about_the_interface_those_before_it() -> None:
     assert all(SERIES.needed(patch) == [patch] for patch in FIXES)
-    assert SERIES.needed(SERIES.find("token-details")) == [SERIES.find("token-details")]
+    assert SERIES.needed(BY_SLUG["token-details"]) == [BY_SLUG["token-details"]]
     stack = [patch for patch in SERIES.patches if not patch.is_alone]
     assert [SERIES.needed(patch) for patch in stack] == [stack[: n + 1] for n in range(len(stack))]
 
@@ -71,12 +71,3 @@ def test_git_makes_the_same_files_of_the_mails(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{patch.name}: {done.stderr}"
     assert tree.read_files(root, ours) == ours
-
-
-def test_names_that_no_patch_has_are_refused() -> None:
-    with pytest.raises(UsageError, match="no patch '9999'"):
-        SERIES.chosen(["1,9999"])
-    for empty in ("", " , "):  # a variable of a script that is not set
-        with pytest.raises(UsageError, match="no patch ''"):
-            SERIES.chosen([empty])
-    assert SERIES.chosen(["2", FIXES[0].slug]) == FIXES[:2]

@@ -29,7 +29,7 @@ def test_every_row_is_there_once() -> None:
 @pytest.mark.parametrize("name", list(patch_points.CALLS))
 def test_the_patch_that_retires_a_patch_point_puts_its_call_into_aider(name: str, tmp_path: Path) -> None:
     given = tree.read_files(installed_tree(tmp_path), SERIES.paths())
-    number = SERIES.find(name).number
+    number = next(patch.number for patch in SERIES.patches if patch.name == f"{name}.patch")
     before = tree.patched(given, [patch for patch in SERIES.patches if patch.number < number])
     after = tree.patched(given, [patch for patch in SERIES.patches if patch.number <= number])
     assert [is_called(*patch_points.CALLS[name], files) for files in (before, after)] == [False, True]
