@@ -33,7 +33,6 @@ NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or 
     "--passages", type=click.IntRange(1), metavar="N", help="At most so many passages  [default: what fits]"
 )
 @click.option("--class", "classes", multiple=True, metavar="NAME", help="Only messages of this class.")
-@click.option("--since", default="", metavar="TIME", help="Only what came since 3h, 2d, 1w or 2026-01-31.")
 @click.option(
     "--session", default="", metavar="ID", help="Only what was said in this session (`last`: the last)."
 )
@@ -50,7 +49,6 @@ def recall(
     limit: int,
     passages: int | None,
     classes: tuple[str, ...],
-    since: str,
     session: str,
     full: bool,
     everywhere: bool,
@@ -68,12 +66,11 @@ def recall(
     from aider_gardener.archive.archive import Archive
     from aider_gardener.archive.passages import PASSAGE_CHARS
     from aider_gardener.plan.chat import Chat
-    from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.embed import USE, USE_NAME, loading
     from aider_gardener.recall.hits import as_text, hits
     from aider_gardener.recall.recall import recall as recalled
-    from aider_gardener.recall.request import Request
+    from aider_gardener.recall.request import Request, content_class
     from aider_gardener.settings import Settings
 
     store = open_archive(read_only=True)
@@ -83,7 +80,6 @@ def recall(
         full=full,
         classes=frozenset(map(content_class, classes)),
         session=session_named(store, session).id if session else "",
-        since=moment(since) if since else 0.0,
         passages=passages or 0,
     )
     archive = Archive.reading(store)

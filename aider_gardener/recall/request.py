@@ -6,9 +6,12 @@ A prompt that asks about the past wants more of it than an order to go on.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from aider_gardener.archive.archive import Archive
+from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat, open_exchange
 from aider_gardener.plan.view import members
@@ -49,6 +52,8 @@ PAST = re.compile(
 )
 QUERY_CHARS = 20_000
 """Of a longer question both ends are read."""
+CLASSES = ", ".join(cls.value for cls in ContentClass)
+USAGE = "Usage: /recall [--class NAME] [--session ID] [--passages N] [--full] QUESTION OR WORDS"
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,11 @@ class Request:
     chat is searched (with `older` those sessions of the project too that may come back unasked), what stands
     is left out, and small talk finds nothing.
 
-    `classes` keeps messages of these classes (none: all), `session` those said in one session, `since`
-    (seconds since the epoch) those that came at that time or later; at most so many `passages` come (0: as
-    many as fit); `reader` is the provider to whom the passages go, which gets nothing that was said to a
-    model of this machine ("": they stay with the user). `order`: the prompt asks for nothing of the past.
-    `files` are the names of those in the chat. `ids`: the reader can ask for an original by its id, so a note
-    names it."""
+    `classes` keeps messages of these classes (none: all), `session` those said in one session; at most so
+    many `passages` come (0: as many as fit); `reader` is the provider to whom the passages go, which gets
+    nothing that was said to a model of this machine ("": they stay with the user). `order`: the prompt asks
+    for nothing of the past. `files` are the names of those in the chat. `ids`: the reader can ask for an
+    original by its id, so a note names it."""
 
     query: str
     token_limit: int = 1_000
@@ -74,7 +78,6 @@ class Request:
     older: bool = False
     classes: frozenset[ContentClass] = frozenset()
     session: str = ""
-    since: float = 0.0
     passages: int = 0
     order: bool = False
     files: frozenset[str] = frozenset()
@@ -85,11 +88,11 @@ class Request:
         object.__setattr__(self, "query", both_ends(self.query))
 
     def wants(self, entry: Entry) -> bool:
-        """Whether somebody or something said it (no note of ours, no notice of the host), and it is of the
-        class and time that are asked for."""
+        """Whether somebody or something said it (no note of ours, no notice of the host), and it is of a
+        class that is asked for."""
         if entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
             return False
-        return (not self.classes or entry.cls in self.classes) and entry.created_at >= self.since
+        return not self.classes or entry.cls in self.classes
 
 
 def sessions_of(archive: Archive, request: Request) -> list[str] | None:
@@ -126,3 +129,54 @@ def asks(prompt: str) -> bool:
     if length <= SHORT_WORDS and (QUESTION.search(prompt) or OPENS.search(prompt)):
         return True
     return length <= LONG_WORDS and PAST.search(prompt) is not None
+
+
+# As it is typed: what is asked, and options before it that say what may answer
+
+
+def content_class(name: str) -> ContentClass:
+    """The class of that name. Raises UsageError."""
+    try:
+        return ContentClass(name.lower())
+    except ValueError as error:
+        raise UsageError(f"no class is called {name}; there are {CLASSES}") from error
+
+
+def passages(text: str) -> int:
+    """A number of passages. Raises UsageError."""
+    if not text.isdecimal() or int(text[:6]) == 0:
+        raise UsageError(f"{text} is no number of passages; write 1 or more")
+    return int(text[:6])
+
+
+def words(rest: list[str], usage: str) -> list[str]:
+    """What stands behind the options of a command that is typed: words, which may begin as an option does
+    behind a `--`. Raises UsageError, with the usage, for an option that the command does not have."""
+    if not rest or not rest[0].startswith("--"):
+        return rest
+    if rest[0] != "--":
+        raise UsageError(f"{usage} (words that begin with -- stand behind a --)")
+    return rest[1:]
+
+
+def typed(args: str, session: Callable[[str], str]) -> Request:
+    """The request that is typed behind /recall. `session` gives the whole id of one that begins so. Raises
+    UsageError."""
+    rest, given = args.split(), dict[str, Any]()
+    valued: dict[str, Callable[[str], object]] = {
+        "--class": lambda name: [*given.get("class", ()), content_class(name)],
+        "--session": session,
+        "--passages": passages,
+    }
+    while rest and rest[0].startswith("--"):
+        name, *values = rest
+        if name == "--full":
+            given["full"], rest = True, values
+        elif name in valued and values:
+            given[name[2:]], rest = valued[name](values[0]), values[1:]
+        else:
+            break
+    if not (rest := words(rest, USAGE)):
+        raise UsageError(USAGE)
+    classes = frozenset(given.pop("class", ()))
+    return Request(" ".join(rest), classes=classes, **given)

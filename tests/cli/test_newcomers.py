@@ -41,7 +41,6 @@ TYPED = [
     ("/gardener on", "The gardener is on", "The gardener is on"),
     ("/recall", "Usage: /recall", "Usage: /recall"),
     ("/recall port", "Try other words", "The port is 8081"),
-    ("/recall --since soon port", "write 3h, 2d, 1w or 2026-01-31", "write 3h, 2d, 1w or 2026-01-31"),
     ("/recall --bogus port", "Usage: /recall ", "Usage: /recall "),
     ("/recall --session zzz port", "no chat of", "no session of this project begins with zzz"),
     ("/pin", "/pin ID holds a message", "/pin ID holds a message"),

@@ -27,7 +27,7 @@ from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
 from aider_gardener.phrases import changes, counted, made_room, path_shown, short, status_text
 from aider_gardener.reading.output import squeeze
-from aider_gardener.recall.asked import typed, words
+from aider_gardener.recall.request import typed, words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
