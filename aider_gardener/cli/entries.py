@@ -1,4 +1,4 @@
-"""`gardener pressure|restore|why|forget|pin|unpin`: single entries and the last chat, without a chat."""
+"""`gardener pressure|restore|why|forget`: single entries and the last chat, without a chat."""
 
 from __future__ import annotations
 
@@ -113,28 +113,3 @@ def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     renew_index(store, project_of(store))
     value = {"forgotten": count, "ids": ids, "session": chat}
     put(value, lambda: f"Forgot {counted(count, 'entry', 'entries')}. {HISTORY_COPY}")
-
-
-def mark(entry_id: str, *, pinned: bool) -> None:
-    """Set or clear the mark of an entry and say so."""
-    store = open_archive()
-    found = entry_named(store, entry_id, lambda entry: pinned or entry.pinned)
-    store.pin(found, pinned)
-    is_now = "pinned: it stays whole in the next chat that holds it" if pinned else "no longer pinned"
-    put({"id": found, "pinned": pinned}, lambda: f"{found} is {is_now}.")
-
-
-@click.command(short_help="Have a message kept whole in chats.")
-@click.argument("entry_id", metavar="ID|last")
-@archive_options
-def pin(entry_id: str) -> None:
-    """Mark a message to be kept whole in chats; --gardener-resume brings it along."""
-    mark(entry_id, pinned=True)
-
-
-@click.command()
-@click.argument("entry_id", metavar="ID|last")
-@archive_options
-def unpin(entry_id: str) -> None:
-    """Let go of a pinned message: it may be compacted again."""
-    mark(entry_id, pinned=False)

@@ -23,22 +23,19 @@ if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
     from aider_gardener.archive.store import Store
     from aider_gardener.archive.store.base import SessionInfo
-    from aider_gardener.messages import Entry
 
     Place = Path | Address
     """Where an archive is: in a directory, or on a server."""
 
 GROUPS = {
-    "Every day": (
-        "recall status sessions pressure restore why pin unpin forget run compress replay import"
-    ).split(),
+    "Every day": ("recall status sessions pressure restore why forget run compress replay import").split(),
     "Looking after it": ["store", "upkeep", "doctor"],
     "For agents": ["install", "uninstall", "mcp", "hook"],
     "For developers": ["record", "patches"],
 }
 """The commands as they are listed."""
 MODULES = {name: name for names in GROUPS.values() for name in names} | {
-    **dict.fromkeys(("pressure", "restore", "why", "pin", "unpin", "forget"), "entries"),
+    **dict.fromkeys(("pressure", "restore", "why", "forget"), "entries"),
     **dict.fromkeys(GROUPS["For agents"], "agents"),
     **{"status": "recall", "import": "imports", "store": "archive"},
 }
@@ -293,12 +290,12 @@ def session_named(store: Store, given: str) -> SessionInfo:
     return found(store, project_of(store), given)
 
 
-def entry_named(store: Store, given: str, fits: Callable[[Entry], bool] = lambda _entry: True) -> str:
-    """The id that begins with what was given; `last` is the newest message of the last chat that `fits`."""
+def entry_named(store: Store, given: str) -> str:
+    """The id that begins with what was given; `last` is the newest message of the last chat."""
     from aider_gardener.archive.entries import full_id, newest_id
 
     if given.strip().lower() == "last":
-        return newest_id(store.session_entries(session_named(store, given).id), fits)
+        return newest_id(store.session_entries(session_named(store, given).id))
     return full_id(store, given)
 
 

@@ -1,4 +1,4 @@
-"""`gardener pressure|restore|why|forget|pin` over the archive that a real chat has left."""
+"""`gardener pressure|restore|why|forget` over the archive that a real chat has left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from made_lines import bytes_of
 
 from aider_gardener import uninstall
 from aider_gardener.archive.store import open_store
-from aider_gardener.settings import Settings
 from bench.attacks.terminal import record_of
 
 from .conftest import five_turns, gardener
@@ -78,30 +77,16 @@ def test_forget_deletes_for_good_when_it_may(left: tuple[Driver, str], repositor
     assert "`gardener import` would" in gardener("forget", "--session", "last", "--yes").stdout
 
 
-def test_pin_and_unpin(left: tuple[Driver, str], repository: Path) -> None:
-    _, stored_id = left
-    uninstall()
-    assert json.loads(gardener("pin", stored_id, "--json").stdout) == {"id": stored_id, "pinned": True}
-    store = open_store(Settings().store_path or repository / ".aider.gardener")
-    entry = store.get(stored_id)
-    store.close()
-    assert entry.pinned
-    assert "no longer pinned" in gardener("unpin", stored_id).stdout
-
-
 def test_last_is_the_newest_message_of_the_last_chat(left: tuple[Driver, str]) -> None:
-    driver, stored_id = left
+    driver, _stored_id = left
     newest = driver.coder.gardener.state.chat.all_entries()[-1].id
     uninstall()
     assert json.loads(gardener("why", "last", "--json").stdout)["entry_id"] == newest
     assert json.loads(gardener("restore", "last", "--json").stdout)["id"] == newest
-    gardener("pin", stored_id)
-    assert json.loads(gardener("unpin", "last", "--json").stdout)["id"] == stored_id, "the newest pinned one"
-    assert gardener("unpin", "last").exit_code == 2
     assert json.loads(gardener("forget", "last", "--yes", "--json").stdout)["ids"][0] == newest
 
 
-@pytest.mark.parametrize("command", ["restore", "why", "pin", "forget"])
+@pytest.mark.parametrize("command", ["restore", "why", "forget"])
 def test_an_id_that_is_no_utf8_is_none(left: tuple[Driver, str], command: str) -> None:
     done = gardener(command, "\udcff")
     assert done.exit_code == 2 and "no entry has the id" in done.stderr
@@ -124,7 +109,6 @@ def test_a_home_that_nobody_has_is_told_in_a_line(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     "words",
     [
-        ["pin", "{}"],
         ["forget", "{}", "--yes"],
         ["restore", "{}"],
         ["forget", "--session", "{}", "--yes"],

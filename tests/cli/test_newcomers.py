@@ -72,7 +72,6 @@ CALLED = [
     ("sessions show zzz", (2, "run aider-gardener"), (2, "once something was said"), (2, "`gardener sessions` lists")),
     ("pressure", (2, "run aider-gardener"), (2, "once something was said"), (0, "room is made above")),
     ("restore gzz", (2, "run aider-gardener"), (2, "recall show the ids"), (2, "recall show the ids")),
-    ("pin gzz", (2, "run aider-gardener"), (2, "recall show the ids"), (2, "recall show the ids")),
     ("forget", *[(2, "name the ids to forget, or a session")] * 3),
     ("forget --session last", (2, "run aider-gardener"), (2, "once something was said"), (2, "add --yes")),
     ("run", *[(2, "missing argument '-- COMMAND...'")] * 3),
