@@ -28,7 +28,7 @@ linux = pytest.mark.skipif(
     sys.platform != "linux", reason="modes bind root too in a child without capabilities"
 )
 COMMANDS = (
-    "status", "recall fox", "sessions", "pressure", "why g1", "pin g1", "unpin g1", "restore g1", "forget g1 --yes",
+    "status", "recall fox", "sessions", "pressure", "why g1", "restore g1", "forget g1 --yes",
     "forget --session s --yes", "doctor", "mcp", "upkeep index", "upkeep month",
     "upkeep observations", "store verify", "store export out.jsonl", "store import in.jsonl",
     "store gc --yes", "store encrypt --key env", "store copy --to there", "store copy --from other",
