@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.compress import shapes
+from aider_gardener.compress.message import compress_message
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import TokenCounter
 from aider_gardener.tokens import default_counter
-from bench.evaluate import Output, evaluated, measured, outputs_in, sums
+from bench.evaluate import Output, evaluated, outputs_in, sums
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,7 +39,8 @@ def brought(folders: Sequence[Path], count: TokenCounter) -> dict[str, int]:
     outputs = [output for folder in folders for output in outputs_in(folder) if output.facts]
 
     def kept() -> int:
-        return sum(len(one.facts) - len(measured(one, count).lost) for one in outputs)
+        forms = (compress_message(one.text, one.source, count=count).text for one in outputs)
+        return sum(len(one.facts) - len(one.lost(form)) for one, form in zip(outputs, forms, strict=True))
 
     whole, found = kept(), dict[str, int]()
     for name in list(shapes.ENGINES):

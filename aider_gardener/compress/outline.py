@@ -153,7 +153,7 @@ def _ranked(
             worth += FOCUSED
         elif form is not None:
             worth -= REPEAT * log2(seen[form])
-        if is_named and worth < FAILURE and many[form] >= MANY:
+        if is_named and worth < FAILURE and many[form] >= MANY and same[line] == 1:
             worth = max(worth, NAMED)
             to_name[form].add(row)
         if worth > 0:

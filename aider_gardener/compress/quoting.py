@@ -22,16 +22,23 @@ SUMS_UP = late(
 NAMES_PLACE = late(
     r"\.(?<=[\w./-]\.)\w{1,5}:\d|line (?<=\bline )\d|-->|at (?<=\bat )[\w.$<>]+ ?\(|\((?<=\w\()\d+,\d+\)"
 )
-NUMBER = late(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)")
-"""A number, an address, a hash. It begins with a class of characters so that a search skips to them."""
+NUMBER = late(
+    r"[\dA-Fa-f](?:(?<=\b[\dA-Fa-f])[\dA-Fa-f](?:[ :-]{1,3}[\dA-Fa-f]{2}\b){3,}(?: {2}.*)?|"
+    r"(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)"
+)
+"""Bytes, as in a dump, with what they spell; an address, a hash, a number. It begins with a class of
+characters so that a search skips to them."""
 
 QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
 NAME = late(r"'[^' ]*'|\"[^\" ]*\"|`[^` ]*`|‘[^’ ]*’|“[^” ]*”")
-"""A quoted word: what differs from line to line. Behind the key of a line of its own a sentence in quotes is
-what the line says; in a row of objects (`{"id": …}`) it is a cell."""
+"""A quoted word: what differs from line to line. A sentence in quotes is what a line says; in a row of
+objects (`{"id": …}`) it is a cell."""
 
 KEY = late(r"[{\[ ]*\"[\w.$@/ -]+\" ?:")
 """The key of a line of JSON, which tells lines apart."""
+
+RULE = late(r"(?=[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]+$).*[-=─━═]{3}")
+"""A drawn line, as between the parts of an output: nothing stands under it."""
 
 FORM_CHARS = 90
 
@@ -73,7 +80,7 @@ def form_of(line: str) -> str:
     key = KEY.match(line)
     name, line = (key[0], line[key.end() :]) if key else ("", line)
     line = NUMBER.sub("0", line)
-    bare, hidden = (NAME if name[:1] == '"' else QUOTED).subn("Q", line)
+    bare, hidden = (QUOTED if (name or line)[:1] in "{[" else NAME).subn("Q", line)
     return (alarm(line) if hidden else "") + (name + bare)[:FORM_CHARS]
 
 
@@ -184,7 +191,7 @@ def indent_parents(lines: Sequence[str]) -> list[int]:
     open_rows: list[tuple[int, int]] = []
     for row, line in enumerate(lines):
         bare = line.lstrip()
-        if not bare:
+        if not bare or RULE.match(bare):
             above.append(-1)
             continue
         depth = 2 * (len(line) - len(bare)) - bool(SECTION.match(bare))

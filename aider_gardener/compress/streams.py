@@ -51,7 +51,7 @@ BARE = late(
 )
 """How a record without a time begins: a level, fields, the container that it is from."""
 
-MEASURE = late(r"\b(\w*(?:loss|err(?:or)?|ppl|acc(?:uracy)?|f1|score|auc|reward|map))[:= ]+(\d+\.\d+)")
+MEASURE = late(r"\b(\w*(?:loss|err(?:or)?|ppl|acc(?:uracy)?|f1|score|auc|reward|map))[\"']?[:= ]+(\d+\.\d+)")
 LOW = late(r"loss|err|ppl")
 """A name and a number of those that a training tells; the lower is the better for some."""
 
@@ -149,9 +149,9 @@ def _training(lines: Sequence[str]) -> dict[int, Note]:
                 (float(value) * (1 if LOW.search(name) else -1), row)
             )
         elif BAR.search(line, 0, 400):
-            notes[row] = Note(0.0, -1, "progress")
+            notes[row] = Note(0.0, -1, ("progress", row))
     for names, values in kinds.items():
-        if len(values) >= LEAST:
+        if len(values) > 1:
             notes.update({row: Note(0.0, -1, names) for _, row in values})
             for worth, (_, row) in ((DETAIL, values[0]), (FAILURE, values[-1]), (FAILURE, min(values))):
                 notes[row] = Note(worth, -1, (names, row))

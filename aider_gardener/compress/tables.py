@@ -15,10 +15,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, Note, rare
+from aider_gardener.compress.quoting import RULE
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
 
-RULE = late(r"(?=[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]+$).*[-=─━═]{3}")
 CROSSED = late(r"[+|┼╪╋┬┴├┡]")
 BARS = "|│┃║"
 BAR = late(rf"[{BARS}]")

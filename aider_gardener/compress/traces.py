@@ -29,9 +29,10 @@ LIBRARY = late(
 
 PYTHON = late(r'[\s|+-]*File "[^"]+", line \d|[\w./\\-]+\.py:\d+: in \S')
 FRAME = late(
-    rf"{PYTHON.pattern}|[\s|+*-]*(?:==\d+==\s+)?(?:at (?=.*[\w>]\()|(?:at|by|from|frame|[❯›@]|#\d+:?)\s+"
-    r"(?=.*(?:\.\w+[:(]\d|:\d+\)?$|line \d|0x|<anonymous>|\{main\})))|\s*#\s+(?=.*\.\w+:\d)|\s*\d+: +0x|"
-    r".* called at \S+(?::| line )\d|\s*\S+:\d+:? ?in\b|\s+\S+\.dart \d+:\d+ |\s+\([\w. ]+\) \S+:\d+: "
+    rf"{PYTHON.pattern}|[\s\"|+*-]*(?:==\d+==\s+)?(?:at (?=.*[\w>]\()|(?:at|by|from|frame|[❯›@]|#\d+:?)\s+"
+    r"(?=.*(?:\.\w+[:(]\d|:\d+\)?[\",]*$|line \d|0x|<anonymous>|\{main\})))|\s*#\s+(?=.*\.\w+:\d)|"
+    r"\s*\d+: +0x|.* called at \S+(?::| line )\d|\s*\S+:\d+:? ?in\b|\s+\S+\.dart \d+:\d+ |"
+    r"\s+\([\w. ]+\) \S+:\d+: "
 )
 CALL = late(r"\s*(?:created by |\d+: )|.*\)$")
 PLACE = late(r"\s+(?:at )?\S+\.\w+:\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")

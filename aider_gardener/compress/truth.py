@@ -110,8 +110,11 @@ ALIKE = late(r"(.*) \[\+(\d+) alike(?:: (.+))?\]", re.DOTALL)
 BRANCH = late(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*┬?|[+`\\]-{1,4}) ?(?=[^\s\u2500-\u257f])")
 NUMBER_OR_GUTTER = late(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
 WORDLESS = late(r"[\W_]*$")
-HASH = late(r"[0-9a-f](?:(?<=(?<!\d)0)x[0-9a-fA-F]+|(?<=\b[0-9a-f])[0-9a-f]{6,}\b)")
-"""Addresses and hashes, which are no words."""
+HASH = late(
+    r"[\dA-Fa-f](?:(?<=\b[\dA-Fa-f])[\dA-Fa-f](?:[ :-]{1,3}[\dA-Fa-f]{2}\b){3,}(?: {2}.*)?|"
+    r"(?<=(?<!\d)0)x[0-9a-fA-F]+|(?<=\b[0-9a-f])[0-9a-f]{6,}\b)"
+)
+"""Bytes, with what they spell in a dump, addresses and hashes, which are no words."""
 
 WORD = late(r"[^\W\d_]{2,}")
 
@@ -129,15 +132,16 @@ class Original:
     """The lines of a text as the law reads them: once, whatever forms of it are read back.
 
     `lines` are those that are not blank, `rows` where they stand in the text. Of each: `depths` how deep it
-    stands, `nearest` the nearest above that stands less deep, `parents` that among lines that say something,
-    `free` whether it is indented for another reason than to stand under one, `heads` what `heads_of` says.
+    stands, `nearest` the nearest above that stands less deep and is no drawn rule, `parents` that among lines
+    that say something, `free` whether it is indented for another reason than to stand under one, `heads` what
+    `heads_of` says.
     """
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.rows = [row for row, line in enumerate(lines) if line.strip()]
         self.lines = [lines[row].rstrip() for row in self.rows]
         self.depths = _depths(self.lines)
-        self.nearest = _nearest(self.depths)
+        self.nearest = _nearest(self.depths, _rules(self.lines))
         wordless = _wordless(self.lines)
         self.parents = _nearest(self.depths, _silent(self.lines, wordless))
         self.free = _free(self.lines, self.depths, wordless)
@@ -163,7 +167,7 @@ def with_parents(text: Original, rows: Collection[int]) -> set[int]:
     missing = chosen
     while missing:
         shown = sorted(chosen)
-        above = _nearest([text.depths[at] for at in shown])
+        above = _nearest([text.depths[at] for at in shown], _rules([text.lines[at] for at in shown]))
         hung = (
             at
             for at, near in zip(shown, above, strict=True)
@@ -201,6 +205,11 @@ def _depths(lines: Sequence[str]) -> list[int]:
         if branch := BRANCH.match(line):
             depths[row] = branch.end()
     return depths
+
+
+def _rules(lines: Sequence[str]) -> list[bool]:
+    """True for drawn rules, which no line stands under."""
+    return [bool(RULE.match(line)) for line in lines]
 
 
 def _wordless(lines: Sequence[str]) -> list[bool]:
@@ -255,7 +264,8 @@ def _aligned(
 ) -> tuple[list[int], list[tuple[int, str]]]:
     """The row of each shown line, or where the form is no choice of lines in their order.
 
-    Kept are all rows where each line may stand, given those above it, with one that it stands behind.
+    Kept are all rows where each line may stand, given those above it, each with the last that it may stand
+    behind: of lines that stand in many places the nearest is the parent, or the head.
     """
     places = _places(text.lines, items)
     shown = [item.line for item in items]
@@ -269,7 +279,7 @@ def _aligned(
             kinds = {"parent": hung, "gap": max(places[at], default=-1) > before[0], "order": places[at]}
             return [], [(at, next((kind for kind, so in kinds.items() if so), "line"))]
     end = len(text.lines) - 1
-    row = min((row for row in steps[-1] if (row < end if open_end else row == end)), default=-2)
+    row = max((row for row in steps[-1] if (row < end if open_end else row == end)), default=-2)
     if row < -1:
         return [], [(len(items), "gap")]
     rows: list[int] = []
@@ -295,8 +305,9 @@ def _next(
     there = places[bisect_left(places, before[0] + 2) :]
     for row in there if len(there) <= 2 * PLACES else [*there[:PLACES], *there[-PLACES:]]:
         least = bisect_left(before, text.parents[row]) if under and not text.free[row] else 0
-        if least < bisect_left(before, row - 1):
-            yield row, before[least]
+        last = bisect_left(before, row - 1)
+        if least < last:
+            yield row, before[last - 1]
 
 
 def _places(lines: Sequence[str], items: Sequence[_Shown]) -> list[list[int]]:
@@ -325,8 +336,9 @@ def _false_parents(text: Original, items: Sequence[_Shown], rows: Sequence[int])
     """The shown lines whose nearest shown line above that stands less deep is not theirs in the text."""
     lines = [item.line for item in items]
     depths = _depths(lines)
-    both = zip(rows, _nearest(depths), _nearest(depths, _silent(lines, _wordless(lines))), strict=True)
-    for at, (row, near, parent) in enumerate(both):
+    nearest = _nearest(depths, _rules(lines))
+    parents = _nearest(depths, _silent(lines, _wordless(lines)))
+    for at, (row, near, parent) in enumerate(zip(rows, nearest, parents, strict=True)):
         if row < 0 or text.free[row] or near < 0 or rows[near] == text.nearest[row]:
             continue
         if parent >= 0 and rows[parent] != text.parents[row]:

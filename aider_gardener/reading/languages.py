@@ -111,7 +111,7 @@ _HINTS: dict[str, tuple[str, ...]] = {
         r"^#!.*\b(?:ba|z|da)?sh\b", r"^\s*(?:if|elif|while|until) \[\[? ",
         r"^\s*(?:fi|done|esac|then|do)\b", r"^\s*\w+\(\) ?\{", r"\$\{?\w+",
         r"^\s*(?:echo|export|local|set -|cd|source|exit|printf|read|trap|shift)\b", r"^\s*\w+=[\"'$\w(]",
-        r"\|\||&&| \| ",
+        r"\|\||&&| \| [a-z]",
         r"^\s*for \w+ in ", r"^\s*(?:sudo|apt|apt-get|git|docker|curl|mkdir|rm|cp|mv|grep|sed|awk|pip"
                             r"|npm|python3?) ", r"\$\(",
     ),

@@ -10,7 +10,7 @@ import pytest
 
 from aider_gardener import shorten
 from aider_gardener.compress.outline import far
-from aider_gardener.compress.quoting import indent_parents
+from aider_gardener.compress.quoting import form_of, indent_parents
 
 COMPOSE = """
 services:
@@ -48,6 +48,7 @@ Unversionierte Dateien:
         ("[a]\nx = 1\ny = 2\n[b.c]\nx = 3\nz = 4\nw = 5\n", "z = 4", ["[b.c]"]),
         ('[[p]]\nname = "x"\n[p.extra]\nv = "2"\nw = "3"\n', '"2"', ["[p.extra]"]),
         ("- name: a\n  image: i\n- env: x\n  name: b\n  image: odd\n- name: c\n", "odd", ["- env: x"]),
+        ("north:\n-----\n  depth = 1\nsouth:\n-----\n  width = 2\n", "width", ["south:"]),
     ],
 )
 def test_a_line_stands_under_its_true_parent(text: str, line: str, above: list[str]) -> None:
@@ -104,6 +105,21 @@ def test_different_keys_of_a_document_are_not_alike() -> None:
     assert "alike]" not in shorten(json.dumps(document, indent=2), count=words).text
 
 
+def test_a_sentence_in_quotes_is_what_a_line_says() -> None:
+    asked = ["the door is shut", "no lamp is lit"]
+    lines = [f'Rule {n}: "Ensure that {asked[n % 2]}"' for n in range(60)]
+    lines[41] = 'Rule 41: "Ensure that the mill stands still"'
+    shown = shorten("\n".join(lines), count=words).text.split("\n")
+    assert lines[41] in shown and not any(" [+5" in line for line in shown)
+
+
+def test_the_lines_of_a_dump_are_alike_whatever_bytes_they_hold() -> None:
+    rng = random.Random(4)
+    lines = [f"{n:03}0: {rng.randbytes(16).hex(' ').upper()}  ..k{n}?" for n in range(9)]
+    assert len(set(map(form_of, lines))) == 1
+    assert form_of("SHA1: A6:2C:FB:74:B2:1F") == form_of("SHA1: 0D:00:9F:58:98:B2") != form_of("SHA1: none")
+
+
 @pytest.mark.parametrize("mark", ["#", ";", "//"])
 def test_of_a_configuration_with_its_manual_what_it_sets_is_shown(mark: str) -> None:
     rng = random.Random(9)
@@ -152,3 +168,9 @@ def test_what_an_output_ends_with_is_shown_whatever_engine_explains_it() -> None
     lines = [record(number, "".join(rng.choices("abcdefghij", k=9))) for number in range(900)]
     shown = shorten("\n".join(lines), command="./report", count=words)
     assert shown.engine == "logs" and shown.text.rstrip().split("\n")[-2:] == lines[-2:]
+
+
+def test_the_last_bar_of_progress_says_how_far_a_run_came() -> None:
+    bars = [f" {n // 9}%|██   | {n}/900 [00:{n // 60:02}, 1.{n % 9}it/s]" for n in range(700)]
+    shown = shorten("\n".join(bars), command="./train", count=words)
+    assert shown.engine == "logs" and shown.text.rstrip().endswith(bars[-1])

@@ -84,6 +84,18 @@ def test_every_error_of_a_build_that_goes_on_is_named() -> None:
     assert len(form) < len("\n".join(lines)) // 4
 
 
+def test_an_error_at_one_place_that_each_file_meets_leaves_room_for_the_rest() -> None:
+    met = [
+        "src/port.h:2:14: error: expected ';' before 'int'",
+        "    2 | int crane_max",
+        "      |              ^",
+    ]
+    lines = [line for n in range(90) for line in (f"In file included from src/gate{n}.c:1:", *met)]
+    lines[200] = "src/lamp.c:7:9: warning: a lamp is lit twice"
+    shown = shortened("\n".join(lines), words).text.split("\n")
+    assert lines[200] in shown and sum(line.startswith(met[0]) for line in shown) <= 6
+
+
 def test_the_code_that_a_tool_would_write_is_worth_less_than_what_it_says() -> None:
     lines = [
         "EM102 Exception must not use an f-string literal",

@@ -82,6 +82,15 @@ def test_what_is_said_once_without_trouble_stands_before_a_warning_that_is_said_
     assert once in short([*warned, *steady, once, *steady])
 
 
+@pytest.mark.parametrize("told", ["eval_loss {}", "{{'eval_loss': {}}}", "step: eval_loss={}, rate=0.1"])
+def test_of_measures_the_best_and_the_last_are_shown(told: str) -> None:
+    lines = [f" {step}%|██   | train loss: 0.{900 - step}" for step in range(100)]
+    for row, loss in ((80, 0.71), (50, 0.52), (20, 0.63)):
+        lines[row:row] = [told.format(loss)]
+    shown = short(lines)
+    assert {told.format(0.52), told.format(0.71), lines[-1]} <= {line.split(" [+")[0] for line in shown}
+
+
 @pytest.mark.parametrize("count", [0, 1, 17])
 def test_a_logs_head_counts_its_errors_and_warnings_and_says_its_time(count: int) -> None:
     levels = ["ERROR"] * count + ["WARN"] * 2 + ["FATAL"] + ["INFO"] * 300

@@ -38,6 +38,8 @@ STACKS = {
     "python": f'{HEAD}\n  File "/w/mill.py", line 3, in grind\n  File "/w/lib/python3.12/json/a.py", line 9, in b\nKeyError: 1',
     "pytest": "mill.py:3: in grind\n    sack()\n/v/site-packages/a.py:9: in b\n    c()\nE   KeyError: 1",
     "node": "TypeError: no sack\n    at Mill.grind (/w/mill.js:3:5)\n    at node:internal/main:9:1",
+    "json": '  "message": "Error: no sack",\n  "stack": [\n    "at Mill.grind (/w/mill.js:3:5)",\n'
+    '    "at Module.run (node:internal/main:9:1)"\n  ]',
     "java": "a.NoSack: none\n\tat a.Mill.grind(Mill.java:3)\n\tat java.base/java.lang.Thread.run(Thread.java:9)",
     "dotnet": "System.Exception: no sack\n   at Mill.Grind(Int32 n) in /w/mill.cs:line 3\n   at System.Run()",
     "go": "panic: no sack\n\nmain.grind(0x1)\n\t/w/mill.go:3 +0x1d\nruntime.main()\n\t/usr/lib/go/src/runtime/proc.go:9 +0x2",

@@ -321,9 +321,11 @@ def test_a_line_is_read_for_names_once_however_many_kinds_have_some(monkeypatch:
     assert 0 < len(read) <= 2 * text.count("\n")
 
 
-def test_addresses_and_hashes_are_no_words() -> None:
-    lines = [f"0x7f{n:x}: {n + 0xABCDEF0:x}" for n in range(20)]
-    assert falsehoods(Original(lines), f"{lines[0]} [+19 alike]\n{GAP}") == []
+def test_addresses_hashes_and_bytes_are_no_words() -> None:
+    addresses = [f"0x7f{n:x}: {n + 0xABCDEF0:x}" for n in range(20)]
+    dump = [f"{n:03}0: {Random(n).randbytes(16).hex(' ').upper()}  ..{WORDS[n % 9]}?" for n in range(20)]
+    for lines in (addresses, dump):
+        assert falsehoods(Original(lines), f"{lines[0]} [+19 alike]\n{GAP}") == []
 
 
 def test_a_subject_under_another_commit_breaks_it() -> None:
@@ -337,6 +339,19 @@ def test_a_field_under_another_item_breaks_it_in_a_list_that_begins_at_once() ->
     lines = ["- name: server", "  port: one", "- name: client", "  port: two"]
     assert falsehoods(Original(lines), f"{lines[0]}\n{GAP}\n{lines[3]}") == ["parent: line 2"]
     assert falsehoods(Original(lines), f"{lines[0]}\n{GAP}\n{lines[2]}\n{lines[3]}") == []
+
+
+def test_a_line_that_stands_in_many_places_is_taken_for_the_one_that_is_right() -> None:
+    document = ["{", '  "id": 1,', '  "by": {', '    "at": 1', "  }", "}"]
+    lines = ["started", '{"id": 0}', *document, *document[:2], '  "of": {', '    "in": 1', *document[-2:]]
+    form = ["started", GAP, "{", GAP, '  "of": {', '    "in": 1', GAP]
+    assert falsehoods(Original(lines), "\n".join(form)) == []
+
+
+def test_a_field_under_another_part_breaks_it_though_a_rule_stands_above_it() -> None:
+    lines = ["north:", "-----", "  depth: low", "south:", "-----", "  width: high"]
+    assert falsehoods(Original(lines), f"north:\n{GAP}\n-----\n  width: high") == ["parent: line 3"]
+    assert falsehoods(Original(lines), f"{GAP}\nsouth:\n{GAP}\n  width: high") == []
 
 
 def test_lines_without_a_word_are_alike() -> None:

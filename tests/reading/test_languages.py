@@ -36,3 +36,8 @@ def test_a_path_stands_for_a_language(path: str, language: str) -> None:
 def test_code_is_guessed_by_its_shapes(code: str, language: str) -> None:
     found, strength = guess_language(code.splitlines())
     assert found == language and strength > 0
+
+
+def test_bars_of_progress_are_no_pipes() -> None:
+    assert guess_language([f" {step}%|██    | {step}/100 [00:10<01:30]" for step in range(100)])[1] < 0.25
+    assert guess_language(["sort names | uniq -c", "cat words | head"])[0] == "bash"
