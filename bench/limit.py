@@ -1,28 +1,17 @@
-"""The least that a replay's prompts could have cost, and net tokens, which go by no provider.
+"""Net tokens of a replay's prompts, which go by no provider, and the least that they could have been.
 
-The *limit* of a run is what it costs if each token that stood in the last prompt of its model, wherever, is
-read from the cache, minimum and block left aside: no order of the same messages makes it cheaper. It is
-worked out from the texts of all prompts, so the result must have them (`Job.texts`).
+The *limit* of a run is what it takes if each token that stood in the last prompt of its model, wherever, is
+read from the cache: no order of the same messages makes it less. It is worked out from the texts of all
+prompts, so the result must have them (`Job.texts`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from aider_gardener.replay.measure.cost import (
-    PREFIX,
-    Bill,
-    Provider,
-    added,
-    charged,
-    is_cached,
-    model_of,
-    prices_of,
-    shared_tokens,
-)
+from aider_gardener.replay.measure.cost import PREFIX, Provider, is_cached, model_of, shared_tokens
 from aider_gardener.replay.measure.result import MAIN, ModelCall, ReplayResult
 from aider_gardener.replay.measure.sharing import Row
 
@@ -40,49 +29,22 @@ def net_tokens(calls: Sequence[ModelCall], kind: str = "") -> int:
     return round(sum(call.prompt_tokens for call in counted) - (1 - NET_READ) * read)
 
 
-class Limit:
-    """The limits of one result."""
+def limit_net_tokens(result: ReplayResult) -> int:
+    """Net tokens at the limit."""
+    sent = sum(call.prompt_tokens for call in result.calls)
+    return round(sent - (1 - NET_READ) * sum(standing(result)))
 
-    def __init__(self, result: ReplayResult) -> None:
-        self.calls = result.calls
-        self.again = list(standing_again(result))
 
-    def net_tokens(self) -> int:
-        """Net tokens at the limit."""
-        sent = sum(call.prompt_tokens for call in self.calls)
-        return round(sent - (1 - NET_READ) * sum(self.standing(PLAIN)))
-
-    def standing(self, provider: Provider) -> list[int]:
-        """For each call the tokens that stood in the last one of its model; in an earlier one, if that shares
-        more with it from the beginning."""
-        found, last = [], dict[str, ModelCall]()
-        for call, standing in zip(self.calls, self.again, strict=True):
-            before = last.get(model_of(call, provider))
-            fresh = before is not None and is_cached(before, call, provider)
-            again = min(standing, call.prompt_tokens) if fresh else 0
-            found.append(max(again, shared_tokens(call, self.calls, provider)))
-            last[model_of(call, provider)] = call
-        return found
-
-    def bill(self, provider: Provider) -> Bill:
-        """What the prompts cost with a provider at the limit.
-
-        Where a cache is written to at a price of its own, only what the next call reads and no earlier one
-        has written is written.
-        """
-        calls, reads, bills = self.calls, self.standing(provider), []
-        following: dict[str, int] = {}
-        for place in range(len(calls) - 1, -1, -1):
-            call, model, written = calls[place], model_of(calls[place], provider), 0
-            if model in following and provider.rule is not PREFIX:
-                after = following[model]
-                before = tuple(pair for pair in calls[after].shared if pair[0] < place)
-                earlier = replace(calls[after], shared=before)
-                old = max(reads[place], shared_tokens(earlier, calls, provider))
-                written = min(call.prompt_tokens - reads[place], max(0, reads[after] - old))
-            following[model] = place
-            bills.append(charged(call, prices_of(model), reads[place], written))
-        return added(bills)
+def standing(result: ReplayResult) -> Iterator[int]:
+    """For each call the tokens that stood in the last one of its model; in an earlier one, if that shares
+    more with it from the beginning."""
+    last: dict[str, ModelCall] = {}
+    for call, again in zip(result.calls, standing_again(result), strict=True):
+        before = last.get(model_of(call, PLAIN))
+        fresh = before is not None and is_cached(before, call, PLAIN)
+        least = shared_tokens(call, result.calls, PLAIN)
+        yield max(min(again, call.prompt_tokens) if fresh else 0, least)
+        last[model_of(call, PLAIN)] = call
 
 
 def standing_again(result: ReplayResult) -> Iterable[int]:

@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.cost import PROVIDERS, Bill
 from aider_gardener.replay.measure.result import MAIN, ReplayResult
 from aider_gardener.replay.measure.summary import Summary, summarize
 from aider_gardener.replay.play.jobs import replay_all
@@ -29,7 +28,7 @@ from aider_gardener.replay.play.report import find_paths
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.dominance import RECORDED, halves_of
-from bench.limit import Limit, net_tokens
+from bench.limit import limit_net_tokens, net_tokens
 from bench.provenance import made_on
 from bench.variants import IMPORTS, VECTORS
 
@@ -107,30 +106,18 @@ def kept(summary: Summary) -> dict[str, Any]:
     }
 
 
-def of_input(bill: Bill) -> float:
-    """The dollars of a bill that were not for output."""
-    return bill.usd - bill.output_usd
-
-
 def figures(result: ReplayResult) -> dict[str, Any]:
     """`main_net_tokens` are those of the main model's calls alone; `summaries` are those of a model that were
     used, and those that were thrown away."""
-    summary, limit = summarize(result), Limit(result)
+    summary = summarize(result)
     return {
         "turns": summary.turns,
         "summaries": [summary.llm_compactions, summary.llm_discarded],
         "main_net_tokens": net_tokens(result.calls, MAIN),
         "net_tokens": net_tokens(result.calls),
-        "limit_net_tokens": limit.net_tokens(),
+        "limit_net_tokens": limit_net_tokens(result),
         **kept(summary),
-        "costs": [
-            {
-                "provider": cost.provider,
-                "usd": round(cost.cached.usd, 4),
-                "over_limit": round(of_input(cost.cached) / of_input(limit.bill(provider)), 3),
-            }
-            for provider, cost in zip(PROVIDERS, summary.costs, strict=True)
-        ],
+        "costs": [{"provider": cost.provider, "usd": round(cost.cached.usd, 4)} for cost in summary.costs],
     }
 
 

@@ -32,7 +32,6 @@ from aider_gardener.messages import (
     TokenCounter,
     entry_id,
 )
-from aider_gardener.phrases import counted
 from aider_gardener.reading.source import infer_source, own_output
 from aider_gardener.tokens import approximate
 
@@ -311,7 +310,7 @@ class Archive:
             return FAILED_NOTICE
         if self.withheld and not self._is_withheld_shown:
             self._is_withheld_shown = True
-            return WITHHELD.format(messages=counted(len(self.withheld), "message"), how=NAME_LOCAL)
+            return WITHHELD.format(count=len(self.withheld), how=NAME_LOCAL)
         return self.backlog.take_notice() if self.backlog else ""
 
     @contextmanager

@@ -10,8 +10,8 @@ HERE, LOOPBACK, AWAY = "@here", "@loopback", "@away"
 """Behind a provider's name: the user says that it runs on this machine; its address is of this machine, where
 a proxy to anywhere may listen; its address is elsewhere, whatever its name says."""
 WITHHELD = (
-    "{messages} that would fit, said to a model of this machine or to none that is known, withheld from this"
-    " one; if it runs here too, {how}"
+    "What was said to a model of this machine, or to none that is known, is withheld from this one (messages"
+    " that fit: {count}); if it runs here too, {how}"
 )
 SAY_LOCAL, NAME_LOCAL = (
     "set AIDER_GARDENER_LOCAL=true",

@@ -95,7 +95,7 @@ class Gardener:
         """What the user entered has been dealt with."""
         state = self.state
         state.turns_open = max(0, state.turns_open - 1)
-        if state.frame.parts and not state.busy:
+        if (state.frame.parts or state.frame.window) and not state.busy:
             stored_chat.save_measures(state)
 
     def sync(self, done: list[dict[str, Any]], cur: list[dict[str, Any]]) -> list[Entry]:

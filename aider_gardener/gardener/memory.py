@@ -15,7 +15,6 @@ from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
 from aider_gardener.archive.sessions import LAST, NOTES, host_of, session_named
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind
-from aider_gardener.phrases import counted
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import Recalled, Recollection
@@ -80,7 +79,7 @@ class ProjectMemory:
     def withheld(self) -> str:
         """What did not come with the last recall or timeline and why, in a line; "" for nothing."""
         count = len(self.archive.withheld)
-        return WITHHELD.format(messages=counted(count, "message"), how=SAY_LOCAL) if count else ""
+        return WITHHELD.format(count=count, how=SAY_LOCAL) if count else ""
 
     def get(self, entry_id: str) -> Entry:
         """A whole original by its id or the beginning of it. Raises UsageError."""

@@ -68,7 +68,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
     largest = sorted(range(len(rows)), key=lambda at: (-sizes[at], at))[:LARGEST_SHOWN]
     members = [chat.pieces[at].members for at in largest]
     parts = {**frame.parts, **({"history": history, "current": state.open_used} if managed else {})}
-    used, acts = sum(parts.values()), managed and state.acts
+    used, acts = sum(parts.values()), managed and state.acts and state.budget > 0
     full, asked = level(used, frame.window), asked_for(state) if acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
     drop = droppable(frame, used)

@@ -34,7 +34,8 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     """The chat of a stored session, with its entries as they stood, its last measured prompt, and the marks
     of that moment.
 
-    For reports only: nothing may be added to it. The window is 0 where no prompt was measured.
+    For reports only: nothing may be added to it. Where no prompt was measured the window and the host's limit
+    are 0.
     """
     archive = Archive.reading(store)
     archive.count = count
@@ -43,7 +44,7 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     with suppress(UsageError):
         settings = replace(settings, **own, given=frozenset(own))
     state = ChatState.new(settings, archive)
-    state.frame = last_frame(store, info.id)
+    state.frame, state.host_limit = last_frame(store, info.id), 0
     with suppress(ValueError, TypeError, KeyError):
         state.host_limit, state.host_limit_given = int(measured["host_limit"]), bool(measured["limit_given"])
         state.usage.add(Call(0, 0, reported=False), Prices(**measured["prices"]))  # as warm as then

@@ -93,7 +93,7 @@ def attack(every: int) -> dict[str, Any]:
 
 def main() -> None:
     options = parser_of(__doc__, every=8).parse_args()
-    keep("cuts", {"cut": attack(options.every)}, options.json, by_commit=True)
+    keep("cuts", {"cut": attack(options.every)}, options.json)
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def main() -> None:
         "raised": dict(raised),
         "minutes": round((time.monotonic() - began) / 60, 1),
     }
-    keep("garbage", found, options.json, by_commit=True)
+    keep("garbage", found, options.json)
 
 
 if __name__ == "__main__":

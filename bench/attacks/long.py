@@ -30,7 +30,7 @@ import aider_gardener
 from bench.attacks.results import keep, parser_of
 
 OUTPUT_BYTES = 200_000
-POINTS, AROUND = (50, 100, 200, 300, 500, 1_000, 1_500, 2_000), 50
+POINTS, AROUND = (50, 100, 200, 300, 500, 1_000, 1_500, 2_000, 3_000), 50
 """Turns at which figures are taken, of so many turns up to there."""
 SLOPE_FROM = 200
 ALONE_PART = 10
@@ -68,20 +68,13 @@ class Run:
     yardstick: list[float]
 
     def figures(self) -> dict[str, Any]:
-        """Medians of an early and of the last tenth of the turns; growth a turn over the last half."""
+        """What a turn takes and what the process holds, at some turns and at the end."""
         turns = len(self.seconds)
-        tenth = max(1, turns // 10)
-        early, late = self.seconds[tenth : 2 * tenth], self.seconds[-tenth:]
-        half = self.resident[turns // 2 :]
+        points = sorted({*(turn for turn in POINTS if turn < turns), turns})
         return {
             "turns": turns,
-            "early_ms": round(1000 * statistics.median(early), 2),
-            "late_ms": round(1000 * statistics.median(late), 2),
             "worst_ms": round(1000 * max(self.seconds[1:]), 1),
-            "resident_mb": round(self.resident[-1] / 1e6, 1),
-            "grown_mb": round((self.resident[-1] - self.resident[tenth]) / 1e6, 1),
-            "kb_a_turn": round((half[-1] - half[0]) / 1000 / max(1, len(half) - 1), 2),
-            "at_turn": {str(turn): self.point(turn) for turn in POINTS if turn <= turns},
+            "at_turn": {str(turn): self.point(turn) for turn in points},
             "slope": self.slope(),
         }
 

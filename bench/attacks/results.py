@@ -29,25 +29,20 @@ def parser_of(doc: str | None, **numbers: int) -> argparse.ArgumentParser:
     return parser
 
 
-def keep(name: str, found: Mapping[str, Any], path: Path | None, *, by_commit: bool = False) -> None:
-    """Write and print what came of an attack, with its command and what that ran on. `by_commit` leaves the
-    runs of other commits in the file."""
+def keep(name: str, found: Mapping[str, Any], path: Path | None) -> None:
+    """Write and print what came of an attack, with its command and what that ran on."""
     path = path or FOLDER / f"{name}.json"
-    made = made_on()
     command = " ".join([f"python -m bench.attacks.{name}", *sys.argv[1:]])
-    value: dict[str, Any] = {"command": command, "made_on": made, **found}
-    print(json.dumps(value, indent=1, ensure_ascii=False))
-    if by_commit:
-        kept = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-        value = {**kept, "runs": {**kept.get("runs", {}), made["commit"]: value}}
+    value = json.dumps({"command": command, "made_on": made_on(), **found}, indent=1, ensure_ascii=False)
+    print(value)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(value + "\n", "utf-8")
 
 
 def keep_outcomes(name: str, outcomes: Mapping[str, str], path: Path | None) -> int:
     """Write what came of each part of an attack; returns how many did not hold."""
     held = sum(outcome == HELD for outcome in outcomes.values())
-    keep(name, {"tried": len(outcomes), "held": held, "attacks": dict(outcomes)}, path, by_commit=True)
+    keep(name, {"tried": len(outcomes), "held": held, "attacks": dict(outcomes)}, path)
     print(f"{held} of {len(outcomes)} held")
     return len(outcomes) - held
 

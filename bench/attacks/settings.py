@@ -206,7 +206,7 @@ def attack() -> dict[str, Any]:
 def main() -> int:
     options = parser_of(__doc__).parse_args()
     found = attack()
-    keep("settings", found, options.json, by_commit=True)
+    keep("settings", found, options.json)
     return len(found["bad"])
 
 

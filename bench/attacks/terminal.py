@@ -365,7 +365,7 @@ def main() -> int:
         command: f"{row[0] - row[1]} of {row[0]}" for command, row in sorted(sums.items()) if row[0] > row[1]
     }
     found = {"commands": len(sums), "tried": tried, "held": held, "raw": given}
-    keep("terminal", found, options.json, by_commit=True)
+    keep("terminal", found, options.json)
     return tried - held
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.measure.cost import Bill, Cost
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import (
     CALL_SECONDS,
@@ -53,10 +52,6 @@ def row_of(cell: Cell, result: ReplayResult, asked: Asked) -> Row:
         "turns": summary.turns,
         "recall": counts(summary.recall),
         "distance": {name: counts(found) for name, found in summary.recall_by_distance.items()},
-        "kind": {
-            kind: counts(recall_of(one for one in own_probes if one.kind == kind))
-            for kind in sorted({one.kind for one in own_probes})
-        },
         "marks": asked.marks(result.probes),
         "carried": {
             name: "".join(str(int(one.present)) for one in used if one.is_line is is_line)
@@ -66,12 +61,10 @@ def row_of(cell: Cell, result: ReplayResult, asked: Asked) -> Row:
         "prompts": {str(call.turn): call.prompt_tokens for call in main},
         "decoys": {name: counts(recall_of(found)) for name, found in decoys.items() if found},
         "tokens_billed": summary.tokens_billed,
-        "prompt_tokens": summary.prompt_tokens,
         "largest_prompt": summary.largest_prompt,
         "usd": {
             cost.provider: [round(cost.cached.usd, 4), round(cost.uncached.usd, 4)] for cost in summary.costs
         },
-        "from_cache": {cost.provider: cache_share(cost) for cost in summary.costs},
         "llm": [summary.llm_compactions, summary.llm_discarded],
         "llm_seconds": round(summary.llm_seconds, 1),
         "plans": summary.plan_compactions,
@@ -88,13 +81,6 @@ def row_of(cell: Cell, result: ReplayResult, asked: Asked) -> Row:
 
 def counts(found: Recall) -> list[int]:
     return [found.asked, found.present, found.supported]
-
-
-def cache_share(cost: Cost) -> float:
-    """The share of all input tokens that the provider's cache served, with the cache kept."""
-    bill: Bill = cost.cached
-    total = bill.input_tokens + bill.cache_read_tokens + bill.cache_write_tokens
-    return round(bill.cache_read_tokens / total, 3) if total else 0.0
 
 
 def provenance(results: Sequence[ReplayResult]) -> Mapping[str, Any]:

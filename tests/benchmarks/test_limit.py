@@ -11,23 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_replays import made_result
 
-from aider_gardener.plan.usage import Prices
-from aider_gardener.replay.measure import cost
-from aider_gardener.replay.measure.cost import Provider, bill, shared_tokens
-from aider_gardener.replay.measure.result import ModelCall
+from aider_gardener.replay.measure.cost import shared_tokens
+from aider_gardener.replay.measure.result import ModelCall, ReplayResult
 from aider_gardener.replay.measure.sharing import Row, SentBefore
-from bench import limit
-from bench.limit import Limit, net_tokens, standing_tokens
-
-TABLE = {"big": Prices(10.0, 40.0, 1.0, 12.5), "small": Prices(2.0, 8.0, 0.5, 2.5)}
-PROVIDERS = [Provider("P", "big", "small", each, minimum_tokens=1) for each in (cost.PREFIX, cost.MARKS, "")]
-PREFIX, MARKED = PROVIDERS[0], PROVIDERS[1]
+from bench.limit import PLAIN, limit_net_tokens, net_tokens, standing, standing_tokens
 
 
 @pytest.fixture(autouse=True)
-def own_prices_and_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (cost, limit):
-        monkeypatch.setattr(module, "prices_of", lambda model: TABLE[model])
+def own_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("litellm.encode", lambda model, text: text)
 
 
@@ -36,7 +27,7 @@ def rows(*texts: str) -> list[Row]:
     return [(text, len(text), "cur" if at else "system") for at, text in enumerate(texts)]
 
 
-def run(*prompts: Sequence[str], kinds: str = "m", ats: Sequence[float | None] = ()) -> Limit:
+def run(*prompts: Sequence[str], kinds: str = "m", ats: Sequence[float | None] = ()) -> ReplayResult:
     """A replay of such prompts; `kinds` has "w" for those of a weak model, again and again."""
     said = {text: ("user", text) for prompt in prompts for text in prompt}
     sent, calls = SentBefore(said), []
@@ -46,7 +37,7 @@ def run(*prompts: Sequence[str], kinds: str = "m", ats: Sequence[float | None] =
         call = ModelCall(number + 1, 1, kind, "m", sum(map(len, prompt)), 0, tuple(rows(*prompt)), shared)
         calls.append(replace(call, at=ats[number] if ats else None))
     texts = {sha: text for sha, (_, text) in said.items()}
-    return Limit(replace(made_result(), calls=tuple(calls), texts=texts))
+    return replace(made_result(), calls=tuple(calls), texts=texts)
 
 
 def stands(prompt: Sequence[str], last: Sequence[str]) -> int:
@@ -68,18 +59,13 @@ def test_of_a_changed_message_the_lines_that_stood_count() -> None:
 def test_the_limit_reads_what_stands_again_wherever_it_stands() -> None:
     one, two = "a\n" * 600, "b\n" * 600
     found = run(["s", one, two], ["s", two, one])
-    assert bill(found.calls, PREFIX).cache_read_tokens == 1
-    assert (found.bill(PREFIX).cache_read_tokens, found.bill(PREFIX).usd) == (2401, 2401 * 1.0 + 2401 * 10.0)
-
-
-def test_the_limit_writes_only_what_the_next_call_reads() -> None:
-    found = run(["s" * 100], ["s" * 100, "n" * 50], ["s" * 100, "n" * 50]).bill(MARKED)
-    assert (found.cache_write_tokens, found.cache_read_tokens, found.input_tokens) == (150, 250, 0)
+    assert [*standing(found)] == [0, 2401] and shared_tokens(found.calls[1], found.calls, PLAIN) == 1
+    assert limit_net_tokens(found) == round(2401 + 240.1)
 
 
 def test_net_tokens_count_a_tenth_of_what_is_read() -> None:
     found = run(["s" * 1000], ["s" * 1000, "n" * 50])
-    assert net_tokens(found.calls) == found.net_tokens() == 1150
+    assert net_tokens(found.calls) == limit_net_tokens(found) == 1150
     assert net_tokens(found.calls, "weak-commit") == 0
 
 
@@ -91,16 +77,10 @@ TEXTS = st.lists(st.sampled_from(["a", "b", "aa\n", "ab\nc", "x\n" * 40, "x\n" *
     kinds=st.text("mw", min_size=1, max_size=4),
     pauses=st.lists(st.sampled_from([1.0, 200.0, 400.0]), min_size=7, max_size=7),
 )
-def test_no_bill_is_below_the_limit_of_its_own_prompts(
+def test_nothing_is_below_the_limit_of_its_own_prompts(
     prompts: list[list[str]], kinds: str, pauses: list[float]
 ) -> None:
     found = run(*prompts, kinds=kinds, ats=list(accumulate(pauses)))
-    for provider in PROVIDERS:
-        least, again = found.bill(provider), found.standing(provider)
-        for one, most in zip(found.calls, again, strict=True):
-            assert shared_tokens(one, found.calls, provider) <= most
-        for cold in (False, True):
-            paid = bill(found.calls, provider, cold=cold)
-            assert paid.usd >= least.usd - 1e-6
-            assert paid.cache_read_tokens <= least.cache_read_tokens
-    assert net_tokens(found.calls) >= found.net_tokens()
+    for one, most in zip(found.calls, standing(found), strict=True):
+        assert shared_tokens(one, found.calls, PLAIN) <= most <= one.prompt_tokens
+    assert net_tokens(found.calls) >= limit_net_tokens(found)

@@ -30,6 +30,17 @@ def left(drive: MakeDriver, gardened: Any) -> tuple[Driver, str]:
     return driver, str([entry.id for entry in entries if MARKER in entry.content][-1])
 
 
+def test_pressure_knows_the_marks_of_a_chat_of_commands_alone(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.type("/run echo one")
+    state = driver.coder.gardener.state
+    uninstall()
+    shown = json.loads(gardener("pressure", "--json").stdout)
+    marks = (shown["used"] + shown["available"], shown["history_budget"], shown["model"])
+    assert marks == (state.frame.window, state.budget, state.frame.model) and state.frame.window
+
+
 def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str]) -> None:
     driver, stored_id = left
     entries = driver.coder.gardener.state.chat.entries.values()

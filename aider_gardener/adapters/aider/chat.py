@@ -274,6 +274,7 @@ def turn(
     coder). What it has left behind is archived."""
     if gardener.enter_turn(user_message):
         link.bind(gardener, coder)
+        link.refresh(gardener, coder)
     try:
         yield
     finally:

@@ -27,7 +27,6 @@ from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
 from aider_gardener.adapters.transcript import Reader, source_of
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Rendition, Source, SourceKind
-from aider_gardener.phrases import counted
 from aider_gardener.reading.source import own_output
 from aider_gardener.settings import TRUE_WORDS, Settings
 from aider_gardener.tokens import approximate
@@ -147,7 +146,7 @@ class Hooks:
         note = recalling.recall_note(found, session=archive.session)
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""
         if archive.withheld:
-            told = WITHHELD.format(messages=counted(len(archive.withheld), "message"), how=SAY_LOCAL)
+            told = WITHHELD.format(count=len(archive.withheld), how=SAY_LOCAL)
             note = f"{note}\n(aider-gardener: {told}.)".lstrip()
         return note
 

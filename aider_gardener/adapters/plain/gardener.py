@@ -24,6 +24,7 @@ from aider_gardener.compress.base import omitted
 from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
+from aider_gardener.gardener.stored_chat import save_measures
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
 from aider_gardener.messages import LAST_SECOND, Entry, Fidelity, Message, TokenCounter
 from aider_gardener.plan.chat import Chat
@@ -185,6 +186,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         state.embed_if_soon()
         if notice := state.archive.take_notice():
             fault_log().warning("aider-gardener: %s", notice)
+        save_measures(state)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
 

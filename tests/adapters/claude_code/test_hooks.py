@@ -386,7 +386,7 @@ def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
     host.ask("Hello.")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:4000")  # perhaps a proxy to anywhere
     note = noted(store, host, recall_sessions=True)
-    assert FACT not in note and "1 message that would fit" in note and "AIDER_GARDENER_LOCAL=true" in note
+    assert FACT not in note and "messages that fit: 1)" in note and "AIDER_GARDENER_LOCAL=true" in note
     monkeypatch.setenv("AIDER_GARDENER_LOCAL", "true")
     note = noted(store, host, recall_sessions=True)
     assert FACT in note and "withheld" not in note

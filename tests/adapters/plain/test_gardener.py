@@ -341,7 +341,7 @@ def test_its_chats_are_told_as_an_agents_own_and_not_as_aiders(tmp_path: Path) -
     store = open_store(tmp_path / ".aider.gardener")
     assert [chat.host for chat in past_chats(store, str(tmp_path))] == ["python"]
     pressure, _state = last_pressure(store, session_named(store, str(tmp_path), "last"), Settings(), len)
-    assert pressure.used > 0
+    assert pressure.used > 0 and pressure.history_budget == 4_000, "half of the window"
     store.close()
 
 
