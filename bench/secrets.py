@@ -16,8 +16,10 @@ that the tables lacked: "p2" was looked at when "p1" went. "q" was written then,
 by somebody who had not seen the expressions, of common tools; one was mended by it. So are "s1" and "s2", of
 everyday chats, by another; something was added by both. "t" is by somebody who knew the code: compilers,
 parsers, tokenizers and settings whose words speak of tokens and keys and hold none, and a few secrets beside
-them; one row of the table came of it. What nothing was added by says what a
-text of a stranger's loses.
+them; one row of the table came of it. "u1" and "u2" are by somebody who knew it, of
+programs and languages that the others do not have: "u2" was looked at when "u1" went, and "v", of everyday
+forms, was written then; something was added by all three. What nothing was added by says what a text of a
+stranger's loses.
 `blind` in the results has the figures from before a half was looked at. A snippet counts as found when none
 of its secrets is left, and as harmless when not a byte of it changes.
 """
@@ -41,7 +43,7 @@ SESSIONS = ROOT / "recorded_sessions"
 RESULTS = Path(__file__).with_name("results") / "secrets.json"
 MARK = "{+}"
 """Stands within each secret of the file, so that no scanner takes it for one in use."""
-HALVES = (*"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o p1 p2 q r s1 s2 t".split(), "all")
+HALVES = (*"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o p1 p2 q r s1 s2 t u1 u2 v".split(), "all")
 SPEED_CHARS = 2_000_000
 
 

@@ -156,7 +156,7 @@ def families(units: int, seed: int = 1) -> Iterator[Family]:
 
 def settings(size: int) -> str:
     """Lines of a file of settings, each second of which sets a password."""
-    return "".join(f"user{n} = ada\npassword{n} = gartentor{n % 7}x\n" for n in range(size // 44))
+    return "".join(f"user{n} = ada\npassword{n} = gartentor{n}x\n" for n in range(size // 44))
 
 
 def errors(size: int) -> str:

@@ -25,7 +25,7 @@ _PREFIXES = {
     r"[A-Za-z0-9]{20,}": """dapi dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_ shpat_ shpss_ shpca_ shppa_ ntn_
         secret_ npm_ AKCp cio LTAI napi_ snyk_ gsk_ xai- pplx- r8_ hf_ api_org_ fw_ csk- jina_ e2b_ tgp_v1_
         fc- GR1348941 rzp_live_ rzp_test_ shippo_live_ shippo_test_ ico- p8e- tfp_ rnd_ CCIPAT_ CCIPRJ_ API-
-        live_ test_ sk_""",
+        live_ test_ sk_ nsec1 ck_ cs_ eyJhIjoi eyJhdXRocy""",
     r"[A-Za-z0-9-]{19,}": """xkeysib- xsmtpsib- PMAK- NRAK- NRJS- NRII- CFPAT- HRKU- pul- pnu_ pnb_ rdme_
         FLWSECK FLWSECK_TEST- pat-na1- pat-eu1- access-sandbox- access-production- access-development-
         amzn.mws. tk-us- xaat- xapt-""",
@@ -57,28 +57,33 @@ _ROWS = r"""
 token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
     \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|sha256~[\w-]{43}|(?<!\d)\d{8,10}:AA[\w-]{33}
     |[\w.~-]{3}\dQ~[\w.~-]{31,34}|[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
-token ~ sig=,signature= ~ (?i)(?<![a-z])sig(?:nature)?=([\w%+/=-]{30,})
-token ~ accounts ~ accounts\b.{0,40}\b(?:0x)?([0-9a-f]{64})\b
-token ~ client( ~ (?i)client\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']([\w-]{20,200})["']
+token ~ sig=,signature=,?code=,&code=,samlresponse= ~
+    (?i)(?<![a-z])(?:sig(?:nature)?|(?<=[?&])code|samlresponse)=([\w%+/=-]{30,})
+token ~ accounts,secret id,secret_id,secretid,"keyname" ~
+    (?i)"keyname"[^{}]{0,160}"value": "([\w+/=]{40,200})"|(?:accounts|secret[_ ]?id)\b.{0,40}?\b(?:0x)?
+    ([\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\b
+token ~ client(,init( ~ (?i)(?:client|init)\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']([\w-]{20,200})["']
 webhook ~ hooks.slack.com,/webhooks/,webhook.office.com,infura.io,alchemy.com ~
     (?:slack\.com/\w{8,9}|/webhooks|/webhookb2|(?:infura\.io|alchemy\.com)(?:/ws)?/v\d)/([\w@/-]{20,})
-url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:([^\s"'`<>]{4,200}(?=@[\w.-]+:\d{2,5}(?:[/\s"']|$))
-    |[^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})|([\w-]{20,}))@(?=[\w.\[-])
+url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])[^\s"'`<>]{1,200})|([\w-]{20,}))@(?=[\w.\[-])
 url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})@(?:(?:tcp|unix)\(|/\w)
 password ~ :5432:,:3306:,:*:,]:587,]:465,]:25 ~
     ^(?:[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+|\[[\w.-]+\]:\d+\s{1,9}[\w.@+-]+):(\S{4,200})\s{0,9}$
 authorization ~ bearer,basic,auth plain,auth login ~
     (?i)(?:bearer|basic|auth (?:plain|login))(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
-cookie ~ cookie,sessionid=, -b ' ~ (?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
-password ~  -u,"-u",'-u',--user,--proxy-user, -a  ~
-    \b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
-    [ =]?["', ]{0,4}[^\s:%"']{1,200}[:%]([^\s"']{4,200})
+cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
+password ~  -u,"-u",'-u',--user,--proxy-user, -a ,-auth ~
+    (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
+    |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%"']{1,200}[:%]([^\s"']{4,200})
 password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
-password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
-    \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+
-    |snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen|cqlsh|rabbitmqadmin|usermod|keytool|schtasks|xfreerdp
-    |cf|openfortivpn|hydra(?!.* -P)|crackmapexec|nxc|smbmap|evil-winrm|psexec\w*|mcrcon)\b.{0,200}?
-    \s(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.]|\d+\s)VALUE
+password ~  -p,/p:, /p , -w , -a , -k , -n , -x , -hp ~
+    (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
+    |plink|pscp|security|ssh-keygen|usermod|keytool|schtasks|xfreerdp|mcrcon|signtool)\b.{0,200}?
+    \s(?:-[apPwkNAX]w?[ =]{1,2}|/p[: ]|-h?p(?=\S*\d))
+    |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
+password ~ auth(,auth=(,auth ",ntication(,credential(,credentials(,connect(,nection(,login(,mysqli(,pdo( ~
+    (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|mysqli|pdo)(?:=?\(| (?=["']))
+    [^()\n]{0,120}?["'][\w.@\\-]{1,60}["'],\s{0,3}(?:Some\()?["'](?=[^"'\n]*\d)([^"'\n/:]{6,200})["']
 password ~  -x  ~ \bsnmp\w+\b.{0,200}\s-X\s{1,9}VALUE
 password ~ secrets set ~ secrets set\s(?:.{0,200}?\s)??[A-Za-z]\w{1,60}=VALUE
 password ~ hmac( ~ (?i)hmac\(\s?(?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5)([^"'\n]{8,200})["']
@@ -87,7 +92,8 @@ password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
     [\w$#]{1,60}/([^\s"'@/]{4,60})@(?=[\w/(:])
 password ~  /  ~
     (?<![^\s:(|"'])[\w.@-]{2,60} / ((?=\S*\d)(?=\S*[a-zA-Z])(?=\S*[!*^%~#$&@+])[^\s"'/=(){}]{8,60})(?=\s|$)
-token ~ key,licen,serial,activation ~ \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
+token ~ t key,tkey,t_key,s key,d key,e key,licen,serial,activation ~
+    \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
 password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass: ~
     (?:\b(?:nmcli|ipmitool)\b.{0,200}?|^\s{0,9}(?:machine \S{1,200} |default )?
     (?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?)\s{1,9}(?:password|psk|secret)
@@ -110,13 +116,15 @@ password ~ bundle_,bundle config ~
 token ~ /t/ ~
     \b(?:(?:conda|repo|pkgs)\.anaconda\.(?:org|com|cloud)(?:/repo)?/t/((?=[\w-]{0,99}\d)[\w-]{8,200})
     |[\w.-]{1,99}(?::\d{1,5})?/t/([a-z]{2}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))(?![\w-])
-password ~ temporary password ~ temporary password [^:\n]{0,80}: (\S{6,60})$
+password ~ temporary password,password for ~
+    (?i)(?:temporary password [^:\n]{0,80}|password for \S{1,80}(?=:.*\d)): (\S{6,60})$
 password ~ pwd={ ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 password ~  as , als , comme , como , come , met  ~
      (?:as|als|com[eo]|comme|met) ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|mit|avec|con|com|met)
     (?: \w{2,12}){0,3}? ["'`]?((?=\S{0,60}\d)(?=\S{0,60}[!*^%~#$&@])[^\s"'`]{8,200})
-token ~ app password,setup key,secret key,manual entry,entry key,key manually ~
-    \w+ \w+[^:\n]{0,40}:\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
+token ~ app password,setup key,secret key,manual entry,entry key,key manually,totp,2fa ~
+    \b((?=[A-Z]*[2-7])[A-Z2-7]{16,64})(?!\w)
+    |\w+ \w+[^:\n]{0,40}:\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
 pin ~ recovery code,backup code ~
     (?i)(?:recovery|backup) codes?[^\n:]{0,60}:((?:\s{1,9}(?:[-*] |\d{1,2}[.)] )?
     (?=[a-z-]{0,20}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){0,4},?(?=\s|$)){2,20})
@@ -136,8 +144,7 @@ FORMATS = tuple(map(_format, _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", 
 TELLING = (
     "sqlplus|alias set|host add|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|com2sec"
     "|rocommunity|rwcommunity|tacacs-|radius-|isakmp|securestring|add-mask::|issecret=true|wifi:|creds|jwt."
-    "|zugangsdaten|credential(|credentials(|auth=(|auth(|connect(|connection(|authentication(|.login(|mysqli("
-    "|pdo(|d'api|clé api|chiave api|chave api|clave api|chave de api|clave de api".split("|")
+    "|zugangsdaten|d'api|clé api|chiave api|chave api|clave api|chave de api|clave de api".split("|")
 )
 """Commands, calls and words in whose line what looks like a secret is one."""
 _BY_FIRST: dict[str, list[str]] = {}

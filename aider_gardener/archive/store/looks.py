@@ -17,9 +17,9 @@ class Looks(IntEnum):
 
 
 PASSWORD_WORDS = (
-    r"passw(?:or)?[dt]|passphrase|passcode|(?<!by)(?<!com)passe?\b|pwd|(?<!b)pw\b"
+    r"pass(?:w(?:or)?[dt]|ord)|passphrase|passcode|(?<!by)(?<!com)passe?\b|pwd|(?<!b)pw\b"
     r"|psk\b|identified\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
-    r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
+    r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|kodeord|lozink[ae]|\bgeslo|\bparool|парол\w{0,2}|密码|密碼|口令"
     r"|パスワード|비밀번호|암호"
     r"|كلمة (?:ال)?(?:مرور|سر)|पासवर्ड|סיסמ[הא]|κωδικ(?:ός|ό)\b|mật khẩu|รหัสผ่าน|kata sandi|\bmdp\b"
 )
@@ -31,7 +31,7 @@ SECRET_NAME = late(
     r"|signing[_. -]key|(?:zugangs|zugriffs|lizenz)schlüssel|密钥|密鑰"
 )
 """A name that speaks of a secret."""
-PASSWORD = late(rf"(?i)(?:{PASSWORD_WORDS})s?\d*$")
+PASSWORD = late(rf"(?i)(?:{PASSWORD_WORDS})(?:e?[snt])?\d*$")
 """A name whose value is a secret however it looks."""
 CHOSEN = late(rf"(?i){PASSWORD_WORDS}|secret")
 """A name whose value people may choose; others are made by machines, and never words."""
@@ -41,12 +41,13 @@ KEY_NAME = late(
 )
 """A name that speaks of a secret only if its value is one by its looks."""
 STRONG = re.compile(
-    r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|(?=(?:0x)?[0-9a-f]{32}))[\w+/=~-]{20,4000}"
+    r"(?=[^\d\s]*\d+[^\d\s]+\d)(?=(?:[^\d\s]*\d){3})"
+    r"(?:(?=\S*[a-z])(?=\S*[A-Z])|(?=(?:0x)?(?:[0-9a-f]{32}|[0-9A-F]{48})))[\w+/=~-]{20,4000}"
 )
 """A value that no name, number or word looks like."""
 NO_SECRETS_END = late(
-    r"(?i)(?:algorithm|arn|backend|class|cost|count|encoding|endpoint|error|expires|expiry|field|file|format|from|hash|header|help|hint|id"
-    r"|index|kind|label|length|limit|message|mode|name|path|pattern|placeholder|policy|prefix|provider|re|ref|regex"
+    r"(?i)(?:algo|algorithm|arn|backend|class|cost|count|encoding|endpoint|error|expires|expiry|field|file|format|from|hash|header|help|hint|id"
+    r"|index|kind|label|length|limit|message|mode|name|path|pattern|placeholder|policy|prefix|publickeytoken|provider|re|ref|regex"
     r"|rule|second|size|state|status|stdin|text|title|ttl|type|url|uri|validator|version)s?[\W\d_]*$"
 )
 """Words at the end of a name that speak of a secret and hold none."""
@@ -55,24 +56,24 @@ NO_VALUE = late(
     r"|[\d./%:]*[./%:][\d./%:]*|(?:null|true|false|\w{1,2})[,;].*"
     r"|.*(?:\$\{|\{\{|%s|<[a-z_ -]+>|\.\.\.|…|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?|(?:required|string)\|.*"
-    r"|!(?:vault|secret|env)|-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
+    r"|\W+|\d{4}-\d\d-\d\d[t\d:.z+-]*|[a-z_]{2,40}=[^=].*|0x(?:[\da-f]{1,16}|[\da-f]{40})|(?:MIGfMA0|MII[BC]IjAN|MFkwEwYH).*|!(?:vault|secret|env)|-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?|Test[A-Z]\w*)"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
 )
 """Templates, lookups, expressions, types and numbers."""
 WEAK = late(
-    r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
+    r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|error|warn|fake|mock|sample|example"
     r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
-    r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
+    r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:w[o0]rd|wd|phrase)?|pwd|pw|tokens?|key"
     r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
     r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
     r"|option|flag|argument|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
 LABEL = late(
-    rf"(?i)(?=.*(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
+    rf"(?i)(?=(?:.*(?:[\W_]|(?-i:[a-z](?=[A-Z]))))?(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
     r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?"
 )
-PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
+PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:[a-z]+://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
 """Calls, paths, addresses."""
 SENTENCE = late(
     rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"

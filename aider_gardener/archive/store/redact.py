@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -137,25 +137,31 @@ def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
     """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
     from aider_gardener.archive.store import secrets
 
-    known = list(known)
-    places = seeker(text, [secret[:HEAD_CHARS] for secret in known])
-    for secret in known:
-        head, past = secret[:HEAD_CHARS], 0
+    groups: dict[str, list[str]] = {}
+    for secret in sorted(known):
+        groups.setdefault(secret[:HEAD_CHARS], []).append(secret)
+    places = seeker(text, groups)
+    for head, group in groups.items():
+        past = 0
         for at in places(head):
             if at < past:
                 continue
-            end, held = at + len(head), len(head)
-            while held < len(secret):
-                if text[end : end + 1] == secret[held]:
-                    end, held = end + 1, held + 1
-                elif broken := secrets.WITHIN_COPIES.match(text, end):
-                    end = broken.end()
+            held, first, whole = head, 0, 0
+            end = past = at + len(head)
+            while True:
+                whole = end if group[first] == held else whole
+                longer = held + text[past : past + 1]
+                next_ = bisect_left(group, longer, first)
+                if longer != held and next_ < len(group) and group[next_].startswith(longer):
+                    held, first, end = longer, next_, past + 1
+                    past = end
+                elif broken := secrets.WITHIN_COPIES.match(text, past):
+                    past = broken.end()
                 else:
                     break
-            is_cut_off = not text[end : end + 1].isalnum() and is_telling(secret[:held])
-            if held == len(secret) or is_cut_off:
-                yield at, end, KNOWN
-            past = end
+            is_cut_off = not text[end : end + 1].isalnum() and is_telling(held)
+            if whole or is_cut_off:
+                yield at, end if is_cut_off else whole, KNOWN
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:

@@ -11,12 +11,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 
-from aider_gardener.archive.store.formats import (
-    FORMATS,
-    TELLING,
-    TOKEN,
-)
-from aider_gardener.archive.store.looks import MIXED, Looks, is_idle, is_strong, kind_of, looks
+from aider_gardener.archive.store.formats import FORMATS, TELLING, TOKEN
+from aider_gardener.archive.store.looks import Looks, is_idle, is_strong, kind_of, looks
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
 
@@ -64,7 +60,7 @@ WINDOW_CHARS = 300
 NAME_WORDS = tuple(
     'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|pepper|_pat|login'
     "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
-    "|jelsz|adgangskode|парол|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호"
+    "|jelsz|adgangskode|kodeord|lozink|geslo|parool|парол|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호"
     "|كلمة المرور|كلمة مرور|كلمة السر|كلمة سر|पासवर्ड|סיסמ|κωδικ|mật khẩu|รหัสผ่าน|kata sandi|mdp".split("|")
 )
 KEY_KINDS = ("private", "static key")
@@ -74,7 +70,7 @@ NAME_CHARS = 80
 NAME_BEHIND, NAME_AHEAD = re.compile(r"[\w.-]*"), re.compile(r"(?:(?![是为は])[\w-]){0,60}")
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
-_CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
+_CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\，。；「」]+"
 _BARE = rf"{_CHARS}(?:(?:[&,;](?![\w.-]{{1,40}}[=:])|\\(?![\"'nrt])|\${{1,2}}(?![$({{])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
 ASSIGNED = late(
@@ -86,7 +82,7 @@ ASSIGNED = late(
     # password = x, apiKey: str = x, "Authorization": x
     |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}
     (?::{_GAP}[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
-    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|[是为は](?={_GAP}[!-~]{{6,60}}(?:[\s,。、]|です|\Z))|::(?=\s)|\?:|={{1,3}}>?
+    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|[是为は](?={_GAP}「?[!-~]{{6,60}}(?:[\s,。、」]|です|\Z))|::(?=\s)|\?:|={{1,3}}>?
     |!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
@@ -98,7 +94,7 @@ ASSIGNED = late(
     [\w.@$]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}
     (?P<quoted>{_WITHIN})(?P=quote)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
-    |{_SCHEME}(?P<bare>{_BARE}))
+    |「?{_SCHEME}(?P<bare>{_BARE}))
 )""",
     re.VERBOSE,
 )
@@ -108,6 +104,7 @@ TYPE = late(r"[A-Z][A-Za-z\d.]*(?:[?!]|[A-Z][a-z]*)|[a-z]+[A-Z][A-Za-z]*")
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)")
 INI = late(r"(?:\n|\A)[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = [\w./:@-]+)\r?\n[ \t]*(?:[\w-]+\.)*\Z")
 """A line of settings without quotes, or their heading."""
+ARGUMENT_END = re.compile(r"\)|,\s")
 PATH_BEHIND = re.compile(r"\w:\Z")
 SETTING = re.compile(r"[ \t+>]*(?:[\w#;$/*-]{1,6} ){0,3}(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
@@ -120,8 +117,6 @@ CANDIDATE = re.compile(
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
 )
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
-LIKELY = re.compile(rf"[{_NEITHER}](?=[^{_NEITHER}]{{6}})(?=[^{_NEITHER}\d]*\d)[^{_NEITHER}]*?[^\W\d_]")
-"""What a line has that looks like a secret: letters and digits in one."""
 NEAR_VALUE = re.compile(rf"\d(?<!\d\d)(?:[^{_NEITHER}]{{4}}|(?<=[^{_NEITHER}]{{4}}\d))")
 GIVEN_WORD = re.compile(r"[bdsvſBDSV](?i:ody|efault|tring|alue)")
 """What stands near a name wherever `_near` finds a value: a number's first digit with four characters beside
@@ -129,21 +124,21 @@ it, or a word of GIVEN. Both are looked for in a fifth of the time."""
 SENTENCE_END = re.compile(r"[.!]|[\r\n\t]|\Z")
 LED = late(
     r"(?:[:=>→：(\]?<›»]|は|是"
-    r"|(?:\b(?:is|was|to|as|\d|ist|lautet|est|es|é|è)|'s)(?: still| now)?)[\s\[({-]{0,8}\Z"
+    r"|(?:\b(?:is|was|to|as|\d|ist|lautet|est|es|é|è|er|je)|'s)(?: still| now)?)[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
-    r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}"
+    r"(?i)(?:(?:value|--body|string\(\d{1,5}\))[\"']?[ \t:=>]{1,9}"
     r"|(?:default|body|string)[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)\W{0,2}\Z"
 )
 PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
-HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
+HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:|\"[xyn]\":")
 """What a run of hexadecimal digits behind it is."""
 SIGN = re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}|[\d.]\.\d+)"
-    r"|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|.*sha-?\d{1,3}"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"
+    r"|[\d.]+[a-z%]{1,3}|[\w.-]+[~=:]+[\w.-]{1,7}|.*sha-?\d{1,3}|argon2\w{0,2}|v?\d+\.\d+\.\S*"
 )
 """Ids, hashes, times, addresses, versions and files."""
 HEADING = re.compile(r"[^:={}<>]{1,1000}")
@@ -172,7 +167,8 @@ NEEDS = {
 }
 """What the value of each kind of name has to look like, by how the two are joined."""
 KINDS = ("password", "secret", "token", "key")
-REDACTED = re.compile(r"\[redacted:[a-z-]{1,40}:[0-9a-f]{6}\]")
+REDACTED = re.compile(r"\[redacted:[a-z-]{1,40}:[0-9a-f]{6}\]|ENC(?:\[[^\]\n]{1,4000}\]|\([^)\n]{1,4000}\))")
+"""What stands in a secret's place: ours, and what SOPS or Jasypt encrypted."""
 
 
 def find(text: str) -> list[Found]:
@@ -216,8 +212,6 @@ def _formats(text: str, places: Places) -> Iterator[Found]:
                 begin, past = _line(text, at, WINDOW_CHARS)
                 for match in item.expression.finditer(text, begin, past + WINDOW_CHARS):
                     start, stop = match.span(match.lastindex or 0)
-                    if match.start() > past:
-                        break
                     if not is_idle(item.kind, text[start:stop]):
                         yield start, stop, item.kind
 
@@ -244,9 +238,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0].rstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
-            if kind or word in ("login", "credential", "auth", "identif"):
-                yield from _telling(text, start, stop, kind or "key")
-            if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
+            if KEY_WORDS.search(text, max(0, start - 12), stop):
                 kind = "token"
             if kind:
                 match = ASSIGNED.match(text, stop)
@@ -254,20 +246,19 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 value = match[match.lastgroup or 0].strip("\\\"'") if match else ""
                 if match and _is_value(kind, value, joint):
                     yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
-                else:
+                elif not value.startswith("***"):  # where one stood
                     if at >= below:
                         below = yield from _below(text, at)
-                    if not (match and match["sign"]):
+                    if not (match and match["sign"]) and text[stop : stop + 1] != ".":
                         yield from _near(text, stop, kind)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
+            if kind or word in ("login", "credential", "auth", "identif"):
+                yield from _telling(text, start, stop, kind or "secret")
 
 
 def _is_value(kind: str, value: str, joint: str) -> bool:
     """Whether a value looks as a secret must look that stands so beside its name."""
-    need = NEEDS[joint][KINDS.index(kind)]
-    if kind == "secret" and len(value) < 8:
-        need = max(need, Looks.RANDOM)
-    return need is not Looks.NEVER and looks(value) >= need
+    return looks(value) >= NEEDS[joint][KINDS.index(kind)]
 
 
 def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
@@ -275,9 +266,7 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     how, sign, name = match.lastgroup or "", match["sign"] or "", text[start:stop]
     joined, before = text[stop : match.start(how)], text[max(0, start - 8) : start]
     follows = text[match.end() : match.end() + 1]
-    is_option = (not sign and (before.endswith(("ENV ", "-")) or "BY" in joined)) or (
-        joined == "=" and before.endswith("--")
-    )
+    is_option = before.endswith(("ENV ", " -", "--")) or "BY" in joined
     if follows in tuple("({[]$") or (sign == ":" and PATH_BEHIND.search(before)):
         return "none"
     if sign[:1] == " ":  # the next cell of a table
@@ -294,10 +283,9 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     is_setting = is_line is not None and (joined == "=" or is_yaml or is_ini)
     if how == "words":
         return "likely" if is_setting else "none"
-    is_header = sign == ":" and len(match[how]) >= 16
-    if is_setting or is_header or is_option or (joined == "=" and name.isupper()):
+    if is_setting or is_option or (joined == "=" and name.isupper()):
         return "text"
-    is_name = joined == "=" and follows in tuple(",)") and match[how].isidentifier()
+    is_name = ARGUMENT_END.match(text, match.end()) is not None
     return "likely" if sign and not is_name else "beside"
 
 
@@ -314,7 +302,7 @@ def _near(text: str, at: int, kind: str) -> Iterator[Found]:
             return
         lead = text[max(found, begin - LEAD_CHARS) : begin]
         is_given = GIVEN.search(lead) is not None
-        if not is_given and (len(value) < 8 or not MIXED.match(value)):
+        if not is_given and (len(value) < 8 or match.start() < begin):
             continue
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
         is_quoted, is_below = before in "\"'`>" and follows[:1] in tuple("\"'`<"), "\n" in gap
@@ -324,16 +312,15 @@ def _near(text: str, at: int, kind: str) -> Iterator[Found]:
             continue
         is_told = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap)
         is_next = is_below and not gap.rpartition("\n")[2].strip()
-        is_cased = not (value.islower() or value.isupper())
         is_key = (is_told and len(value) >= 16) or (is_next and len(value) in (32, 36))
-        is_shaped = SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_key)
+        is_shaped = (not is_told and SHAPE.fullmatch(value)) or (HEX.fullmatch(value) and not is_key)
         if is_given:
             joint = "text" if is_alone else "likely"
-        elif is_next and (is_cased or not is_shaped):
-            joint = "likely" if is_cased else "beside"
+        elif is_next and not is_shaped:
+            joint = "likely"
         elif is_shaped:
             joint = "none"
-        elif "/" in value or (is_below and not is_password) or gap.count("\n") > 1:
+        elif "/" in value or (is_below and not is_password):
             joint = "far"
         else:
             joint = "likely" if is_led else "none"
@@ -347,16 +334,14 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
     begin, end = _line(text, stop, NEAR_CHARS)
     if begin == stop - NEAR_CHARS and text[end : end + 1] != "\n":  # so long a line is none that people read
         return
-    for match in CANDIDATE.finditer(text, begin, end) if LIKELY.search(text, begin, end) else ():
+    for match in CANDIDATE.finditer(text, begin, end):
         value, (first, last) = match["value"], match.span("value")
-        if not MIXED.match(value) or (kind and first <= start < last):
-            continue
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
-        is_enough = len(value) >= 8 and (is_cased or SIGN.search(value)) and PLAIN.fullmatch(value)
+        is_odd = is_cased or (kind != "key" and SIGN.search(value))
+        is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
         need = Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM
-        if need is Looks.NEVER or HASHED.search(text, max(begin, first - 16), first):
-            continue
-        if not SHAPE.fullmatch(value) and looks(value) >= need:
+        is_none = SHAPE.fullmatch(value) or HASHED.search(text, max(begin, first - 16), first)
+        if looks(value) >= need and not is_none:
             yield first, last, "secret"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
@@ -99,6 +100,9 @@ def test_secrets_go(frame: str, secret: str) -> None:
         "https://community.anaconda.cloud/t/conda-23-1-release/1234",
         "https://conda.anaconda.org/t/<TOKEN>/acme",
         "https://discuss.acme.org/t/what-is-new-in-2026/77",
+        "--- PASS: TestInk0 (0.00s)\n=== RUN   TestInk1\n--- PASS: TestInk1 (0.00s)",
+        "W1011 a password should have NoEcho\nstack.yaml:3:3\n",
+        "which version did I pass?\n0.15.0-rc.1\n",
     ],
 )
 def test_what_only_stands_where_a_secret_would_stays(text: str) -> None:
@@ -182,6 +186,19 @@ def test_no_more_secrets_are_remembered_than_there_is_room_for() -> None:
     for number in range(KNOWN_SECRETS + 20):
         clean(f'password = "x{number}-marker-9"')
     assert len(clean.known) == KNOWN_SECRETS
+
+
+def test_secrets_that_begin_alike_take_time_by_their_number() -> None:
+    text = "".join(f'password{n} = "gartentor{n}x"\n' for n in range(4_000))
+    began = time.thread_time()
+    assert len(redact(text).spans) == 4_000
+    assert time.thread_time() - began < 8
+
+
+def test_of_two_that_begin_alike_the_longer_goes_and_a_copy_that_a_line_cuts_off() -> None:
+    known = ["s3cr3t-value-9", "s3cr3t-value-99x", "s3cr3t-vault-17"]
+    left = redact("s3cr3t-value-99x, s3cr3t-value-9 and s3cr3t-vau\nnext", known).text
+    assert re.sub(r"redacted:known:\w{6}", "", left) == "[], [] and []\nnext"
 
 
 def test_placeholders_are_stable_and_name_the_kind() -> None:
