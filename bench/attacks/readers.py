@@ -315,7 +315,7 @@ def verdict(reader: Reader, code: int, out: bytes, told: bytes) -> str:
     last = told.decode("utf-8", "replace").strip().rpartition("\n")[2][:100]
     if b"Traceback" in told or b"MemoryError" in told:
         return f"it broke: {last}"
-    if (reader.is_hook and (code or told)) or b"--help says what it takes" in told:
+    if (reader.is_hook and (code or told)) or b"no such option" in told or b"no such command" in told:
         return f"it ended with {code}: {last}"
     if reader.is_hook and out:
         json.loads(out)
