@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -280,6 +281,19 @@ def test_what_holds_a_word_is_a_span_of_its_text(store: Store) -> None:
     span, chunk = text[evidence.starts[at] : evidence.ends[at]], int(evidence.chunks[at])
     assert "flux capacitor" in span and [each.text for each in store.quoted([chunk, 999]).values()] == [span]
     assert found(store, "flux capacitor") == [stored.id, other.id]
+
+
+def test_what_is_quoted_again_and_again_takes_no_more_memory() -> None:
+    store = open_store(None)
+    for seq in range(100):
+        put(store, f"the capacitor number {seq} is broken", seq=seq)
+    chunks = store.evidence(query_words("capacitor")).chunks.tolist()
+    assert len(store.quoted(chunks)) == 100
+    tracemalloc.start()
+    for _ in range(30):
+        store.quoted(chunks)
+    assert tracemalloc.get_traced_memory()[0] < 100_000
+    tracemalloc.stop()
 
 
 def test_words_are_looked_for_in_one_session_in_some_or_in_all(store: Store) -> None:
