@@ -149,15 +149,22 @@ class Original:
 
 
 def falsehoods(text: Original, shown: str) -> list[str]:
-    """What a short form says that its lines do not: the kind of each falsehood and the line of the form."""
+    """What a short form says that its lines do not: the kind of each falsehood and the line of the form. Of
+    lines that stand in many places it is true where the last or the first of them make it so."""
     items, open_end = _read_back(shown, frozenset(text.lines))
-    rows, false = _aligned(text, items, open_end)
-    if not false:
-        heads, seen = text.heads, set(rows)
-        false += [(at, "head") for at, row in enumerate(rows) if row in heads and seen.isdisjoint(heads[row])]
-        false += [(at, "parent") for at in _false_parents(text, items, rows)]
-        false += [(at, "alike") for at in _false_counts(text.lines, items, rows)]
-    return [f"{kind}: line {at + 1}" for at, kind in sorted(false)]
+    found: list[list[tuple[int, str]]] = []
+    for latest in (True, False):
+        rows, false = _aligned(text, items, open_end, latest=latest)
+        if not false:
+            heads, seen = text.heads, set(rows)
+            headless = (at for at, row in enumerate(rows) if row in heads and seen.isdisjoint(heads[row]))
+            false += [(at, "head") for at in headless]
+            false += [(at, "parent") for at in _false_parents(text, items, rows)]
+            false += [(at, "alike") for at in _false_counts(text.lines, items, rows)]
+        if not false:
+            return []
+        found.append(false)
+    return [f"{kind}: line {at + 1}" for at, kind in sorted(found[0])]
 
 
 def with_parents(text: Original, rows: Collection[int]) -> set[int]:
@@ -260,12 +267,12 @@ def _free(lines: Sequence[str], depths: Sequence[int], wordless: Sequence[bool])
 
 
 def _aligned(
-    text: Original, items: Sequence[_Shown], open_end: bool
+    text: Original, items: Sequence[_Shown], open_end: bool, *, latest: bool
 ) -> tuple[list[int], list[tuple[int, str]]]:
     """The row of each shown line, or where the form is no choice of lines in their order.
 
-    Kept are all rows where each line may stand, given those above it, each with the last that it may stand
-    behind: of lines that stand in many places the nearest is the parent, or the head.
+    Kept are all rows where each line may stand, given those above it, each with the `latest` that it may
+    stand behind, or the first.
     """
     places = _places(text.lines, items)
     shown = [item.line for item in items]
@@ -273,13 +280,14 @@ def _aligned(
     steps: list[dict[int, int]] = [{-1: -1}]
     for at, item in enumerate(items):
         before = sorted(steps[-1])
-        steps.append(dict(_next(text, before, places[at], item.gap, above[at] >= 0)))
+        steps.append(dict(_next(text, before, places[at], item.gap, above[at] >= 0, latest)))
         if not steps[-1]:
-            hung = any(_next(text, before, places[at], item.gap, False))
+            hung = any(_next(text, before, places[at], item.gap, False, latest))
             kinds = {"parent": hung, "gap": max(places[at], default=-1) > before[0], "order": places[at]}
             return [], [(at, next((kind for kind, so in kinds.items() if so), "line"))]
     end = len(text.lines) - 1
-    row = max((row for row in steps[-1] if (row < end if open_end else row == end)), default=-2)
+    last = (row for row in steps[-1] if (row < end if open_end else row == end))
+    row = (max if latest else min)(last, default=-2)
     if row < -1:
         return [], [(len(items), "gap")]
     rows: list[int] = []
@@ -290,7 +298,7 @@ def _aligned(
 
 
 def _next(
-    text: Original, before: Sequence[int], places: Sequence[int], gap: bool, under: bool
+    text: Original, before: Sequence[int], places: Sequence[int], gap: bool, under: bool, latest: bool
 ) -> Iterator[tuple[int, int]]:
     """The rows where a line may stand behind one of `before`, with or without a gap, each with that one.
 
@@ -307,7 +315,7 @@ def _next(
         least = bisect_left(before, text.parents[row]) if under and not text.free[row] else 0
         last = bisect_left(before, row - 1)
         if least < last:
-            yield row, before[last - 1]
+            yield row, before[last - 1 if latest else least]
 
 
 def _places(lines: Sequence[str], items: Sequence[_Shown]) -> list[list[int]]:
