@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 
 from aider_gardener.archive.store.formats import FORMATS, TELLING, TOKEN
-from aider_gardener.archive.store.looks import Looks, is_idle, is_strong, kind_of, looks
+from aider_gardener.archive.store.looks import MIXED, Looks, is_idle, is_strong, kind_of, looks
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
 
@@ -117,6 +117,8 @@ CANDIDATE = re.compile(
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
 )
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
+LIKELY = re.compile(rf"[{_NEITHER}](?=[^{_NEITHER}]{{6}})(?=[^{_NEITHER}\d]*\d)[^{_NEITHER}]*?[^\W\d_]")
+"""What a line has that looks like a secret, letters and digits in one; most lines have nothing such."""
 NEAR_VALUE = re.compile(rf"\d(?<!\d\d)(?:[^{_NEITHER}]{{4}}|(?<=[^{_NEITHER}]{{4}}\d))")
 GIVEN_WORD = re.compile(r"[bdsvſBDSV](?i:ody|efault|tring|alue)")
 """What stands near a name wherever `_near` finds a value: a number's first digit with four characters beside
@@ -334,8 +336,10 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
     begin, end = _line(text, stop, NEAR_CHARS)
     if begin == stop - NEAR_CHARS and text[end : end + 1] != "\n":  # so long a line is none that people read
         return
-    for match in CANDIDATE.finditer(text, begin, end):
+    for match in CANDIDATE.finditer(text, begin, end) if LIKELY.search(text, begin, end) else ():
         value, (first, last) = match["value"], match.span("value")
+        if not MIXED.match(value):
+            continue
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
         is_odd = is_cased or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
