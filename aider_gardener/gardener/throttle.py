@@ -76,8 +76,8 @@ def fit_open(state: ChatState) -> list[Throttled]:
 def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     """Cut the messages that wait for an answer, the largest first, until together they take at most
     `most_tokens`; returns what was cut. Only for a prompt that could not be sent otherwise: what the
-    user typed is cut here too, the last of it where it takes more than half; what the host says itself, an
-    agent's instructions, never is."""
+    user typed is cut here too, the last of it where it takes more than half; an agent's instructions never
+    are, nor what the model said: its calls stand beside its words, and would not get shorter with them."""
     now, room = open_exchange(state.chat), max(most_tokens, LEAST_ROOM_TOKENS)
     pieces = [piece for piece in state.chat.cur if now.intersection(piece.levels)]
     typed = [p for p in pieces if state.chat.entries[p.members[0]].source.kind is SourceKind.TYPED][-1:]
@@ -89,8 +89,8 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     limits: dict[int, int] = {}
     for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
         tokens, (seq, *more) = piece.tokens(state.count), piece.levels
-        is_hosts = state.chat.entries[seq].source.kind is SourceKind.NOTICE
-        if over > 0 and tokens > least and not (more or is_hosts):
+        stays = piece["role"] == "assistant" or state.chat.entries[seq].source.kind is SourceKind.NOTICE
+        if over > 0 and tokens > least and not (more or stays):
             limits[seq] = min(max(least, tokens - over), int((1 - LEAST_SAVED_SHARE) * tokens))
             over -= tokens - limits[seq]
     return _cut(state, limits)

@@ -141,6 +141,14 @@ def test_a_question_and_the_calls_that_answer_it_fit_the_window_together() -> No
             assert illegal(prompt) == "" and tokens(prompt) <= 1_500
 
 
+def test_what_the_model_calls_is_sent_as_it_called_it() -> None:
+    with opened(window=600) as gardener:
+        made = calls(*(call(f"c{number}", "make the pump report " * 14) for number in range(3)))
+        messages = [user("Why?"), made, *(result(f"c{number}", "worker " * 80) for number in range(3))]
+        prompt = gardener.prompt(messages)
+        assert made in prompt and illegal(prompt) == "" and tokens(prompt) < tokens(messages)
+
+
 def test_the_pressure_after_a_prompt_counts_the_note_that_stands_in_it() -> None:
     with opened(window=3_000) as gardener:
         rule = "Never touch the file src/app.py. We decided to use redis instead of kafka. "
