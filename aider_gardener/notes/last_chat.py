@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
@@ -21,7 +21,7 @@ from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.phrases import counted
 from aider_gardener.plan.view import has_edit, is_filler
 from aider_gardener.reading.output import clipped, squeeze
-from aider_gardener.reading.source import NOTE_END, is_failed_edit
+from aider_gardener.reading.source import NOT_APPLIED, NOTE_END, failed_edit
 from aider_gardener.tokens import fitting
 
 TOKEN_LIMIT = 600
@@ -188,10 +188,13 @@ def edited_files(entries: Sequence[Entry], most: int | None = None) -> list[str]
 
 
 def _paths_from_the_end(entries: Sequence[Entry]) -> Iterator[str]:
-    for entry, after in reversed([*zip_longest(entries, entries[1:])]):
-        if not has_edit(entry) or (after and is_failed_edit(after.content)):
+    is_failed = False
+    for entry in reversed(entries):
+        if entry.role == "user" or is_filler(entry):
+            is_failed = is_failed or failed_edit(entry.content) == NOT_APPLIED
             continue
-        for part in reversed(entry.segments):
+        stands, is_failed = has_edit(entry) and not is_failed, False
+        for part in reversed(entry.segments if stands else ()):
             if part.cls is ContentClass.EDIT:
                 edits = read_edits(entry.content[part.start : part.end], part.kind)
                 yield from (edit.path for edit in reversed(edits))

@@ -16,7 +16,6 @@ from typing import Any
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.view import (
     EDIT_WAS,
-    FAILED,
     FILLER,
     NOTE_HEAD,
     Piece,
@@ -86,7 +85,8 @@ class Rendering:
     said is never shown in its role below full: a model would imitate it.
 
     `gap`: something between the last message and the next is not there. User and assistant take turns all
-    the same, for some providers demand it. `failed` are the replies whose edit the host could not apply.
+    the same, for some providers demand it. `failed` has what became of edits that the host
+    could not apply, or only in part, by the reply.
     """
 
     chat: Chat
@@ -94,7 +94,7 @@ class Rendering:
     pieces: list[Piece] = field(default_factory=list)
     pending: list[Entry] = field(default_factory=list)
     gap: bool = False
-    failed: frozenset[int] = frozenset()
+    failed: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def last_role(self) -> str:
@@ -118,7 +118,7 @@ class Rendering:
 
     def outcomes(self) -> dict[int, str]:
         """What became of the edits that do not stand, or not in all of their files."""
-        return dict.fromkeys(self.failed, FAILED) | dict(self.chat.undone)
+        return {**self.failed, **self.chat.undone}
 
     def hidden_edits(self) -> dict[int, str]:
         """What is said of edits that no note shows, behind the message that they answered, by its sequence
@@ -307,8 +307,8 @@ class Chat:
 
     def with_lists(self, done: list[Piece], cur: list[Piece]) -> Chat:
         """The chat with these messages in its lists. Hidden entries keep their places: each before the first
-        that was behind it and still is, new ones at the end. A hidden reply is on the side of what it
-        answers, for no list of a host begins with a reply."""
+        that was behind it and still is, new ones at the end. What was finished stays so, a hidden reply is on
+        the side of what it answers, for no list of a host begins with a reply."""
         shown = members([*done, *cur])
         now, was = set(shown), set(members(self.pieces))
         place: dict[int, float] = {seq: at for at, seq in enumerate(self.order)}
@@ -324,8 +324,10 @@ class Chat:
         border, finished = len(order), set(members(done))
         if cur:
             border = max((at + 1 for at, seq in enumerate(order) if seq in finished), default=0)
+            before = set(self.order[: self.border])
             for seq in order[border:]:
-                if fidelity.get(seq) is not Fidelity.HIDDEN or self.entries[seq].role != "assistant":
+                is_finished = seq in before or self.entries[seq].role == "assistant"
+                if fidelity.get(seq) is not Fidelity.HIDDEN or not is_finished:
                     break
                 border += 1
         chat = replace(self, order=order, border=border, fidelity=fidelity, done=done, cur=cur)

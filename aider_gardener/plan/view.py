@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, SourceKind, TokenCounter
-from aider_gardener.reading.source import INTERRUPTION, is_failed_edit
+from aider_gardener.reading.source import INTERRUPTION, failed_edit
 
 NOTE_HEAD = (
     "(Notes on the earlier chat, kept by aider-gardener; [n] is the turn, g… the id of a whole original.)"
 )
 FILLER = "Ok."
-FAILED, UNDONE = "not applied", "undone or not made"
+UNDONE = "undone or not made"
 EDIT_WAS = "reply, its edit was "
 EDITED = re.compile(r"\[… ((?:edited|wrote|created|deleted) .+?)(?:; whole: \w+)?\]$", re.MULTILINE)
 """The line that stands for the edit blocks of a file in a short form."""
@@ -125,12 +124,16 @@ def exchanges(entries: Sequence[Entry]) -> list[list[Entry]]:
     return found
 
 
-def failed_edits(entries: Iterable[Entry]) -> frozenset[int]:
-    """The replies whose edit blocks the host could not apply, as it said in the message after them."""
-    pairs = pairwise(entries)
-    return frozenset(
-        reply.seq for reply, after in pairs if reply.role == "assistant" and is_failed_edit(after.content)
-    )
+def failed_edits(entries: Iterable[Entry]) -> dict[int, str]:
+    """What became of edits that the host could not apply, or only in part, by the sequence number of the
+    reply: it says so before the next one, behind what it says of a commit and acknowledges itself."""
+    found, reply = dict[int, str](), -1
+    for entry in entries:
+        if entry.role == "assistant" and not is_filler(entry):
+            reply = entry.seq
+        elif reply >= 0 and (what := failed_edit(entry.content)):
+            found[reply] = what
+    return found
 
 
 def note_line(entry: Entry, text: str, label: str = "") -> str:

@@ -47,6 +47,7 @@ ACKNOWLEDGEMENTS = frozenset(
 )
 ANSWER = Source(SourceKind.REPLY, "/ask")
 """Of a reply in a mode that edits no file: what looks like an edit there is code that it speaks of."""
+NOT_APPLIED = "not applied"
 LAST_CHAT = Source(SourceKind.STUB, "the last chat")
 """Of the note that a chat begins with on the one before it."""
 NOTE_END = "(End of quotes.)"
@@ -66,6 +67,9 @@ _FOR_THE_USER = late(
 _FAILED_EDIT = late(
     r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
     r"|No filename provided before .{1,20} in file listing"
+)
+_OTHERS_APPLIED = late(
+    r"^# The other \d+ SEARCH/REPLACE blocks? were applied |^Note: some hunks did apply ", re.M
 )
 _MALFORMED = late(r"\n\^\^\^ (?:Expected `|Bad/missing filename\.).*$", re.S)
 
@@ -89,7 +93,7 @@ def infer_source(role: str, content: str) -> Source:
             return Source(SourceKind.WEB, url)
     if head.startswith(LINT_HEAD):
         return Source(SourceKind.LINT)
-    if head.startswith(NOTICE_HEADS) or is_failed_edit(content):
+    if head.startswith(NOTICE_HEADS) or failed_edit(content):
         return Source(SourceKind.NOTICE)
     return Source(SourceKind.TYPED)
 
@@ -133,6 +137,9 @@ def is_for_the_user(content: str) -> bool:
     return _FOR_THE_USER.match(content[:4_000]) is not None
 
 
-def is_failed_edit(content: str) -> bool:
-    """True for the reflection that aider sends when an edit did not apply or could not be read."""
-    return bool(_FAILED_EDIT.search(content[:400]) or _MALFORMED.search(content[-600:]))
+def failed_edit(content: str) -> str:
+    """What became of an edit by what aider says where one did not apply or could not be read; "" for another
+    text."""
+    if not (_FAILED_EDIT.search(content[:400]) or _MALFORMED.search(content[-600:])):
+        return ""
+    return "applied in part" if _OTHERS_APPLIED.search(content[-600:]) else NOT_APPLIED

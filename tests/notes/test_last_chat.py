@@ -83,6 +83,14 @@ def test_of_edited_files_the_last_are_named() -> None:
     assert sorted(edited_files(entries)) == [f"f{number}.py" for number in range(8)]
 
 
+def test_a_file_whose_edit_was_not_applied_is_not_named() -> None:
+    block = "{0}.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
+    no_edit = "I didn't see any properly formatted edits in your reply?!"
+    failed = "# 1 SEARCH/REPLACE block failed to match!"
+    said = talk(("a", block.format("a")), ("b", block.format("b")), (no_edit, "Ok."), (failed, "Then not."))
+    assert edited_files(chat(open_store(None), "old", said).state.chat.all_entries()) == ["a.py"]
+
+
 def test_the_newest_chat_of_which_something_may_be_told() -> None:
     store = open_store(None)
     chat(store, "first", talk(("the first thing", "Done.")))

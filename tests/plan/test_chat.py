@@ -53,6 +53,13 @@ def test_a_list_that_was_marked_brings_nothing_new_wherever_its_messages_are_mov
     assert contents(chat) == ["a", "b", "committed"]
 
 
+def test_what_was_finished_stays_so_though_hidden_and_the_last_of_the_list() -> None:
+    done, cur = talk(("a", "b"), ("c", "d"), ("e", "f")), talk(("g", "h"))
+    chat = chat_of(done, cur).shown_at({0: LINE, **dict.fromkeys(range(1, 6), HIDDEN)}, text_of)
+    again, added = synced(chat, list(chat.done), [*chat.cur, message("user", "i")])
+    assert (added, again.border, again.shown_at(again.fidelity, text_of).done) == (["i"], 6, chat.done)
+
+
 def through_json(piece: Piece) -> Any:
     return json.loads(json.dumps(piece))
 

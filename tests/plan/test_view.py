@@ -25,6 +25,7 @@ from aider_gardener.plan.view import (
 )
 
 LEVELS = st.sampled_from(list(Fidelity))
+OTHERS = "\n# The other 2 SEARCH/REPLACE blocks were applied successfully.\nDon't re-send them.\n"
 
 
 def text_of(entry: Entry, level: Fidelity) -> str:
@@ -142,15 +143,21 @@ def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataOb
         assert piece.role == "user" or not swapped
 
 
-def test_a_note_says_that_an_edit_was_not_applied() -> None:
-    entries = chat(
-        ("user", "u0"),
-        ("assistant", "a block"),
-        ("user", "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: ..."),
-        ("assistant", "better"),
-    )
-    texts = shown({1: Fidelity.LINE}, entries)
-    assert texts[0] == ("user", "NOTE\n[1] user: u0\n[1] reply, its edit was not applied: <line 1>")
+@pytest.mark.parametrize(
+    ("between", "others", "what"),
+    [
+        ("", "", "not applied"),
+        ("I didn't see any properly formatted edits in your reply?!", "", "not applied"),
+        ("I committed the changes with git hash 1f2e3d4 & commit msg: a", OTHERS, "applied in part"),
+    ],
+)
+def test_a_note_says_that_an_edit_was_not_applied(between: str, others: str, what: str) -> None:
+    failed = f"# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: ...\n{others}"
+    said = [("user", between), ("assistant", "Ok.")] if between else []
+    entries = chat(("user", "u0"), ("assistant", "a block"), *said, ("user", failed), ("assistant", "better"))
+    hidden = dict.fromkeys((2, 3) if between else (), Fidelity.HIDDEN)
+    texts = shown({1: Fidelity.LINE, **hidden}, entries)
+    assert texts[0] == ("user", f"NOTE\n[1] user: u0\n[1] reply, its edit was {what}: <line 1>")
 
 
 @pytest.mark.parametrize("hint", ["", "a hint"])

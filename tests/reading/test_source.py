@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.messages import Source, SourceKind
-from aider_gardener.reading.source import command_parts, infer_source, is_failed_edit, own_output
+from aider_gardener.reading.source import command_parts, failed_edit, infer_source, own_output
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,13 @@ def test_failed_edits_are_notices_and_recognised() -> None:
     )
     malformed = "src/a.py\n<<<<<<< SEARCH\nx\n\n^^^ Expected `=======`"
     for text in (failed, malformed, "UnifiedDiffNoMatch: hunk failed to apply!\n\na.py does not contain"):
-        assert is_failed_edit(text)
+        assert failed_edit(text) == "not applied"
         assert infer_source("user", text).kind is SourceKind.NOTICE
-    assert not is_failed_edit("why did the SEARCH/REPLACE block fail to match?")
+    assert (
+        failed_edit(f"{failed}\n# The other 2 SEARCH/REPLACE blocks were applied successfully.\n")
+        == "applied in part"
+    )
+    assert not failed_edit("why did the SEARCH/REPLACE block fail to match?")
 
 
 def test_the_output_of_a_command_begins_behind_the_wrapper() -> None:

@@ -85,7 +85,8 @@ def test_code_of_an_edit_that_does_not_stand_is_no_evidence(undone: bool) -> Non
         return gardener
 
     after = [("I committed the changes with git hash cfd9539 & commit msg: a", "Ok.")]
-    after = after if undone else [(FAILED, "I see.")]
+    no_edit = ("I didn't see any properly formatted edits in your reply?!", "Ok.")
+    after = after if undone else [no_edit, (FAILED, "I see.")]
     gardener = hidden([("move the escrow account", EDIT), *after])
     if undone:
         gardener.edit_undone("cfd9539")

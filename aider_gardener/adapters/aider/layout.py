@@ -25,7 +25,7 @@ from aider_gardener.messages import SourceKind
 from aider_gardener.plan.layout import File, Layout, Sent
 from aider_gardener.plan.repo_map import MapNow, Mentions
 from aider_gardener.plan.view import FILLER
-from aider_gardener.reading.source import is_failed_edit
+from aider_gardener.reading.source import failed_edit
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
@@ -145,7 +145,7 @@ def files_of(coder: HostCoder) -> list[File]:
 def _not_matched(layout: Layout, files: Sequence[File], asked: Sequence[HostMessage]) -> set[str]:
     """The files of which an edit has just failed to match, while they stand as more than one whole text."""
     text = text_of(asked[0]) if asked else ""
-    if not is_failed_edit(text):
+    if not failed_edit(text):
         return set()
     return {file.name for file in files if file.name in text and layout.diffs(file.name)}
 
