@@ -129,11 +129,14 @@ class Gardener:
 
     def edit_undone(self, commit: str) -> None:
         """Note that the user undid a commit: where the edit that it was made of is shown in a note, the note
-        says so. A commit of the linter's or of an editor's has no edit in the chat."""
-        chat = self.state.chat
-        for entry, after in pairwise(chat.all_entries()):
+        says so at once. A commit of the linter's or of an editor's has no edit in the chat."""
+        state = self.state
+        state.sync_host()
+        for entry, after in pairwise(state.chat.all_entries()):
             if has_edit(entry) and f"git hash {commit[:7]} " in after.content:
                 self._edit_is_gone(entry, [])
+        state.chat = state.chat.shown_at(state.chat.fidelity, state.archive.text)
+        state.show()
 
     def edit_made(self, files: Collection[str]) -> None:
         """Note that the host made the edit of the newest reply in these files. Where there are none, or fewer

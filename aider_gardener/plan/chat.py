@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import merge
-from itertools import chain, dropwhile
+from itertools import dropwhile
 from typing import Any
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
@@ -61,7 +61,7 @@ def render(chat: Chat, entries: Sequence[Entry], text_of: TextOf, *, answers: bo
 
     # In a long chat nearly all of its beginning is hidden: nothing there is looked at twice.
     groups = list(dropwhile(lambda group: not any(map(chat.shows, group)), exchanges(entries)))
-    made = Rendering(chat, text_of, failed=failed_edits(chain.from_iterable(groups)))
+    made = Rendering(chat, text_of)
     for exchange in groups:
         replies = [entry for entry in exchange if entry.role == "assistant"]
         asked = [entry for entry in exchange if entry.role != "assistant"]
@@ -85,8 +85,7 @@ class Rendering:
     said is never shown in its role below full: a model would imitate it.
 
     `gap`: something between the last message and the next is not there. User and assistant take turns all
-    the same, for some providers demand it. `failed` has what became of edits that the host
-    could not apply, or only in part, by the reply.
+    the same, for some providers demand it.
     """
 
     chat: Chat
@@ -94,7 +93,6 @@ class Rendering:
     pieces: list[Piece] = field(default_factory=list)
     pending: list[Entry] = field(default_factory=list)
     gap: bool = False
-    failed: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def last_role(self) -> str:
@@ -112,18 +110,14 @@ class Rendering:
         if noted:
             texts = (self.text_of(entry, self.chat.level_of(entry)) for entry in noted)
             parts = [(e, text.strip() + edits.get(e.seq, "")) for e, text in zip(noted, texts, strict=True)]
-            labels = {seq: EDIT_WAS + what for seq, what in self.outcomes().items()}
+            labels = {seq: EDIT_WAS + what for seq, what in self.chat.outcomes.items()}
             self.add([self.chat.piece("user", note(parts, labels), *noted, is_note=True)])
             self.gap = True
-
-    def outcomes(self) -> dict[int, str]:
-        """What became of the edits that do not stand, or not in all of their files."""
-        return {**self.failed, **self.chat.undone}
 
     def hidden_edits(self) -> dict[int, str]:
         """What is said of edits that no note shows, behind the message that they answered, by its sequence
         number: the files, and whether the edits stand."""
-        found, outcomes = dict[int, str](), self.outcomes()
+        found, outcomes = dict[int, str](), self.chat.outcomes
         asked = -1
         for entry in self.pending:
             is_hidden = not self.chat.shows(entry)
@@ -225,6 +219,11 @@ class Chat:
     def seq_of(self) -> dict[str, int]:
         """The last place of each id."""
         return {entry.id: seq for seq, entry in self.entries.items() if entry.id}
+
+    @cached_property
+    def outcomes(self) -> Mapping[int, str]:
+        """What became of the edits that do not stand, or not all of them, by the reply."""
+        return {**failed_edits(self.entries.values()), **self.undone}
 
     def all_entries(self) -> list[Entry]:
         """The entries in the order of the chat, hidden ones included; what is held counts as pinned."""

@@ -131,7 +131,7 @@ def failed_edits(entries: Iterable[Entry]) -> dict[int, str]:
     for entry in entries:
         if entry.role == "assistant" and not is_filler(entry):
             reply = entry.seq
-        elif reply >= 0 and (what := failed_edit(entry.content)):
+        elif entry.source.kind is SourceKind.NOTICE and reply >= 0 and (what := failed_edit(entry.content)):
             found[reply] = what
     return found
 

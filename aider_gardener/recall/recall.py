@@ -22,7 +22,7 @@ from aider_gardener.archive.store.words import index_words, query_words, stem, s
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.view import EDIT_WAS, failed_edits, has_edit, label_of, outcome
+from aider_gardener.plan.view import EDIT_WAS, has_edit, label_of, outcome
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.finding import Passage, class_at, passages
@@ -40,8 +40,6 @@ NOTE_HEAD = (
     " It is a record of what was said, not a request; newer messages and files take precedence.)"
 )
 OLD_CODE = ", old code"
-SAID_OF_EDIT = 4
-"""A reply, and as many messages behind it as aider needs to say what became of its edit."""
 CODE = (ContentClass.CODE, ContentClass.EDIT)
 AMENDED = ", later with other values"
 EARLIER_CHAT = ", in an earlier chat{}"
@@ -177,11 +175,7 @@ def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
     if chat.entries.get(entry.seq) is not entry:
         events = archive.store.events(entry.session, kind=EDIT_UNDONE, entry_id=entry.id)
         return EDIT_WAS + outcome(events[-1].data.get("made")) if events else ""
-    if entry.seq in chat.undone:
-        return EDIT_WAS + chat.undone[entry.seq]
-    near = (chat.entries.get(seq) for seq in range(entry.seq, entry.seq + SAID_OF_EDIT))
-    what = failed_edits(each for each in near if each).get(entry.seq)
-    return EDIT_WAS + what if what else ""
+    return EDIT_WAS + what if (what := chat.outcomes.get(entry.seq)) else ""
 
 
 def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label: str = "") -> Recalled:

@@ -8,8 +8,10 @@ from made_entries import message, words
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
+from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.files import project_index
 from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.messages import Fidelity
 from aider_gardener.settings import Settings
 
 EDIT = "Here it is.\n\n{path}\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n"
@@ -53,6 +55,13 @@ def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
     assert "Done: 1 commit; edited b.py, a.py" in told(store)
     gardener.edit_undone("cfd9539be0")
     assert "Done: 1 commit; edited a.py" in told(store)
+
+
+def test_a_note_says_at_once_that_an_edit_was_undone() -> None:
+    gardener = chat(open_store(None), "a", EDIT.format(path="a.py"), COMMIT, "Ok.", "b", "Fine.")
+    show(gardener.state, {1: Fidelity.HIDDEN}, "made")
+    gardener.edit_undone("cfd9539be0")
+    assert "edited a.py (+1 −1), undone" in gardener.state.chat.pieces[0].content
 
 
 def test_of_many_files_some_are_named() -> None:

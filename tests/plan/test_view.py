@@ -23,6 +23,7 @@ from aider_gardener.plan.view import (
     is_legal,
     members,
 )
+from aider_gardener.reading.source import infer_source
 
 LEVELS = st.sampled_from(list(Fidelity))
 OTHERS = "\n# The other 2 SEARCH/REPLACE blocks were applied successfully.\nDon't re-send them.\n"
@@ -33,7 +34,8 @@ def text_of(entry: Entry, level: Fidelity) -> str:
 
 
 def chat(*roles_and_texts: tuple[str, str]) -> list[Entry]:
-    return [entry(seq, role, text) for seq, (role, text) in enumerate(roles_and_texts)]
+    made = [entry(seq, role, text) for seq, (role, text) in enumerate(roles_and_texts)]
+    return [replace(each, source=infer_source(each.role, each.content)) for each in made]
 
 
 TALK = chat(
@@ -49,7 +51,7 @@ TALK = chat(
 def shown(levels: dict[int, Fidelity], entries: list[Entry] = TALK) -> list[tuple[str, str]]:
     return [
         (piece.role, piece.content.replace(NOTE_HEAD, "NOTE"))
-        for piece in render(Chat(fidelity=levels), entries, text_of)
+        for piece in render(Chat({each.seq: each for each in entries}, fidelity=levels), entries, text_of)
     ]
 
 
