@@ -103,8 +103,8 @@ class Settings:
     )
     recall_tokens: int = option(
         3_200,
-        "Most tokens that recalled text may use in one prompt, beside the history: a prompt that asks for the"
-        " past may use all of it, an order a part; never more than a sixteenth of the window. 0: no recall.",
+        "Most tokens that recalled text may use in one prompt, beside the history: a question may use all of"
+        " it, an order a tenth; never more than a sixteenth of the window. 0: no recall.",
         most=1_000_000,
     )
     recall_sessions: bool = option(
@@ -115,9 +115,8 @@ class Settings:
     )
     resume: str = option(
         "",
-        "Without a value (or true): begin a chat with a short note on the last one in this project: prompts"
-        " and their results, rules, decisions, files edited, open errors, pinned entries. With an id of"
-        " gardener sessions, or its beginning, or last: go on with that chat.",
+        "Without a value (or true): begin a chat with a short note on the last one in this project. With an"
+        " id of gardener sessions, or its beginning, or last: go on with that chat.",
         switch=SHORT_NOTE,
         from_repository=TOLD,
     )
@@ -176,17 +175,16 @@ class Settings:
     embedder: str = option(
         "use",
         "use: recall by meaning too, with a multilingual model that comes with the installation and runs on"
-        " this machine. none: by words alone. NAME: with the embedder that an installed package offers under"
-        " this name.",
+        " this machine. none: by words alone. NAME: with the embedder of that name of an installed package.",
         choices=("use", "none", "NAME"),
         from_repository=OWN,
     )
     files: str = option(
         "auto",
-        "append: each file of the chat is sent once, whole, before the history, and after that what changed"
-        " of it, as diffs, so that most of a prompt comes from the provider's cache. aider: all files are"
-        " sent anew behind the history, as aider does. auto: append from where aider would rewrite its"
-        " history on, with models that have a price for cached tokens and are not small.",
+        "append: each file of the chat is sent once, whole, and after that what changed of it, as diffs, so"
+        " that most of a prompt comes from the provider's cache. aider: all files are sent anew behind the"
+        " history, as aider does. auto: append from where aider would rewrite its history on, with models"
+        " that have a price for cached tokens and are not small.",
         choices=("auto", "append", "aider"),
     )
     status_line: str = option(

@@ -32,14 +32,19 @@ Value = Mapping[str, Any]
 
 
 def dominance(value: Value) -> Iterator[str]:
-    """A block of three rows for each session, and a sum for each half; the last line counts the misses."""
+    """A block of three rows for each session, and a sum for each half; the last line counts the misses.
+
+    Of plain chats the sums alone are shown, and all are counted.
+    """
     missed = cells = 0
     for kind, title in TITLES.items():
-        rows = with_sums([row for row in value["rows"] if row["kind"] == kind])
+        own = [row for row in value["rows"] if row["kind"] == kind]
+        rows = with_sums(own)
         if not rows:
             continue
         yield from [f"### {title}", ""]
-        yield from table(head(), [line for name, variants in rows for line in block(name, variants)])
+        shown = rows[len(own) :] if kind == PLAIN else rows
+        yield from table(head(), [line for name, variants in shown for line in block(name, variants)])
         yield ""
         missed += sum(len(misses(variants)) for _, variants in rows)
         cells += GOALS * len(rows)

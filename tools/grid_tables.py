@@ -1,5 +1,5 @@
 """The tables of bench/results/grid.json: what is carried over, what is supported, and how sure that is; then
-budgets, ablations, long sessions row by row, small windows, and all sessions as one chat."""
+budgets, ablations, long sessions, small windows, and all sessions as one chat."""
 
 from __future__ import annotations
 
@@ -260,26 +260,25 @@ def long_sessions(rows: Sequence[Row]) -> Iterator[str]:
     if not sessions:
         return
     yield from heading(
-        f"Sessions of at least {LONG_TURNS} turns, row by row",
-        f"For each of {', '.join(names)}. *Late* probes ask before turn {ASKED_LATE} what was",
-        "said in turns 3 to 7.",
+        f"Sessions of at least {LONG_TURNS} turns",
+        f"*Late* probes ask before turn {ASKED_LATE} what was said in turns 3 to 7.",
         "A session is *usable* as long as its prompts fit the window and 80 % of what was said",
         "so far is still",
         "supported; the target is twice stock's usable turns before the window is full.",
     )
     kinds = (
-        f"tokens of the prompt at turn {LONG_TURNS}",
-        "late probes supported",
-        "seconds for compaction",
+        f"prompt at turn {LONG_TURNS}",
+        "late probes",
+        "seconds compacting",
         "usable turns",
         "tokens billed",
     )
     lines = []
     for session in sessions:
-        for place, kind in enumerate(kinds):
-            cells = [row_cell(chosen.get((session, name)), place) for name in names]
-            lines.append([session if not place else "", kind, *cells])
-    yield from table(["session", "", *names], lines)
+        for name in names:
+            cells = [row_cell(chosen.get((session, name)), place) for place in range(len(kinds))]
+            lines.append([session if name == names[0] else "", name, *cells])
+    yield from table(["session", "variant", *kinds], lines)
     yield ""
 
 

@@ -11,7 +11,8 @@ import ast
 import dataclasses
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -26,29 +27,46 @@ DOCS = ROOT / "docs"
 ADAPTER = ROOT / "aider_gardener" / "adapters" / "aider"
 CHAT_COMMANDS = (ADAPTER / "commands.py",)
 TOOL = "reference_pages"
+MANY = 5
+"""An option of so many commands is told once."""
 
 
 def commands(group: click.Command) -> Iterator[str]:
-    """A section for each command, in groups by the first words: how it is called, its help, its options."""
+    """The options that many commands have, then a section for each command, in groups by the first words."""
     tree = dict(command_tree(group))
+    uses = Counter(option for command in tree.values() for option in options(command))
+    common = [option for option, count in uses.items() if count >= MANY]
+    yield from ("", "Options that many commands have; below only their names stand:", "", *map(item, common))
     for title, names in GROUPS.items():
         yield from ("", f"### {title}")
-        yield from sections({name: command for name, command in tree.items() if name.split()[0] in names})
+        chosen = {name: command for name, command in tree.items() if name.split()[0] in names}
+        yield from sections(chosen, common)
     yield ""
 
 
-def sections(chosen: Mapping[str, click.Command]) -> Iterator[str]:
-    """A section for each of these commands."""
+def options(command: click.Command) -> list[tuple[str, str]]:
+    """Each option of a command as it is written, and its help."""
+    context = click.Context(command)
+    return [record for option in command.params if (record := option.get_help_record(context))]
+
+
+def item(option: tuple[str, str]) -> str:
+    return f"- `{option[0]}`: {plain(option[1])}"
+
+
+def sections(chosen: Mapping[str, click.Command], common: Collection[tuple[str, str]]) -> Iterator[str]:
+    """A section for each of these commands: how it is called, its help, its options."""
     for name, command in chosen.items():
         context = click.Context(command, info_name=f"gardener {name}")
-        yield from ("", f"#### `gardener {name}`")
-        if arguments := [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]:
-            yield from ("", f"`gardener {name} {' '.join(arguments)}`")
+        usage = [] if isinstance(command, click.Group) else command.collect_usage_pieces(context)
+        words = ["gardener", name, *(piece for piece in usage if piece != "[OPTIONS]")]
+        yield from ("", f"#### `{' '.join(words)}`")
         for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
             yield from ("", plain(paragraph))
-        records = [option.get_help_record(context) for option in command.params]
-        listed = [f"- `{written}`: {plain(help_text)}" for written, help_text in filter(None, records)]
-        yield from ("", *listed) if listed else ()
+        found = options(command)
+        listed = [item(option) for option in found if option not in common]
+        named = ", ".join(f"`{option[0]}`" for option in found if option in common)
+        yield from ("", *listed, *([f"- {named}"] if named else ())) if found else ()
 
 
 def command_tree(group: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:

@@ -65,22 +65,19 @@ def several(value: Value) -> Iterator[str]:
 
 
 def public(value: Value) -> Iterator[str]:
-    """A row a way for all questions, those with one piece of evidence, and with several; then one a kind."""
+    """A row a way for all questions; then one for those with one piece of evidence, those with several, and
+    each kind, as the first way finds them."""
     first, *budgets = [f"pieces@{value['ks'][-1]}", *(f"in {tokens:,}" for tokens in value["budgets"])]
     groups = dict(value["groups"])
-    main = next(iter(groups["all questions"]))
-    for group in ("all questions", "one piece of evidence", "several pieces"):
-        ways = groups.pop(group, None)
-        if ways is None:
-            continue
-        yield f"{group.capitalize()} ({asked(ways)}):"
-        yield ""
-        yield from table(["recalled by", first, *budgets], [[way, *cells(of)] for way, of in ways.items()])
-        yield ""
-    rows = [[f"{kind} ({asked(ways)})", *cells(ways[main])] for kind, ways in sorted(groups.items())]
-    yield f"By kind, {main}:"
-    yield ""
-    yield from table(["kind (questions)", first, *budgets], rows)
+    ways = groups.pop("all questions")
+    main = next(iter(ways))
+    yield from (f"All questions ({asked(ways)}):", "")
+    yield from table(["recalled by", first, *budgets], [[way, *cells(of)] for way, of in ways.items()])
+    pieces = [name for name in ("one piece of evidence", "several pieces") if name in groups]
+    kinds = [*pieces, *sorted(set(groups).difference(pieces))]
+    yield from ("", f"By pieces of evidence and by kind, {main}:", "")
+    rows = [[f"{kind} ({asked(groups[kind])})", *cells(groups[kind][main])] for kind in kinds]
+    yield from table(["questions", first, *budgets], rows)
     yield ""
 
 

@@ -52,9 +52,8 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     """Copy all that the archive holds to another directory or to a PostgreSQL server, or back.
 
     PLACE is a directory, or postgresql://ROLE@HOST/DATABASE#NAME. What is there already stays, nothing is
-    doubled. Vectors are made anew there. In a directory it is SQLite or, where that does not work, lines of
-    JSON; a new archive there is encrypted if the setting store_key is given, whatever this one is. On a
-    server only ROLE can read it, and chats held with a local model are left out.
+    doubled. A new archive in a directory is encrypted if the setting store_key is given, whatever this one
+    is. On a server only ROLE can read it, and chats held with a local model are left out.
     """
     from aider_gardener import files
     from aider_gardener.archive.postgres.sync import ENCRYPTED
@@ -124,9 +123,8 @@ def store_gc(yes: bool) -> None:
     """Show what the retention rules let go, and beyond them the size that the setting `retention` names; with
     --yes delete it.
 
-    Shown by class and reason, with tokens and bytes. What is deleted is gone from the file, its log and its
-    index, and the room is given back to the disk. What is pinned never goes, nor what stands in a session
-    that is open or was in use within 24 hours.
+    What is deleted is gone from the file, its log and its index, and the room is given back to the disk.
+    What is pinned never goes, nor what stands in a session that is open or was in use within 24 hours.
     """
     from aider_gardener.archive.retention import MEGABYTE, RetentionPolicy, proposal, prune
     from aider_gardener.gardener.files import renew_index

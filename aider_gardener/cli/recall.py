@@ -40,8 +40,8 @@ NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or 
 @click.option(
     "--everywhere",
     is_flag=True,
-    help="In all projects that you may read on the server, not in this archive (docs/shared.md); of the other"
-    " options --passages and --json hold.",
+    help="In all projects that you may read on the server, not in this archive (docs/shared.md); takes only"
+    " --passages and --json.",
 )
 @archive_options
 def recall(
@@ -114,11 +114,10 @@ def recall(
 @click.command(short_help="What the archive holds and what the chats came to.")
 @archive_options
 def status() -> None:
-    """What the archive of this project holds, by class too, how its last chat stood, what its chats came to,
-    whether it is in SQLite or in lines of JSON, how the project is shared and what waits to be sent. Changes
-    nothing, and asks no server but one that --store names.
+    """Tell what the archive of this project holds, how it is kept and shared, and what its chats came to.
 
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
+    Changes nothing, and asks no server but one that --store names.
     """
     from aider_gardener.archive.postgres.sync import status as sharing
     from aider_gardener.archive.sessions import project_sessions

@@ -56,7 +56,7 @@ def sessions(ctx: click.Context, limit: int) -> None:
 def show(session: str, full: bool) -> None:
     """Print one chat turn by turn: prompts, replies, outputs. ID may be `last`.
 
-    A line below a message says if the model saw less of it in later prompts.
+    Of a long output both ends are shown. How a message stood in prompts is told by gardener why ID.
     """
     from aider_gardener.gardener.past_chats import transcript
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from aider_gardener import files
 from aider_gardener.errors import GardenerError
 
-LARGEST_BYTES = files.RECORDING_BYTES
+LARGEST_BYTES = 1 << 30
 """A larger file is not read: its objects would take several times as much memory."""
 T = TypeVar("T")
 

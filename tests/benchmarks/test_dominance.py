@@ -111,7 +111,11 @@ def test_all_kinds_of_rows_are_measured_kept_and_printed(
     assert len(notes) == 5 and notes[-1].startswith("small as a plain chat, stock-fixed: a placeholder")
     assert (project / "cells" / "small" / "gardener@deepinfra-microsoft-phi-4@default.json").is_file()
     shown = "\n".join(dominance_table.dominance(value))
-    assert "### Sessions as plain chats" in shown and "marks a cell that misses its goal" in shown
+    recorded, _, plain_chats = shown.partition("### Sessions as plain chats")
+    assert (
+        "mini" in recorded and "mini" not in plain_chats.partition("|\n\n")[0] and "1 together" in plain_chats
+    )
+    assert "marks a cell that misses its goal" in shown
     monkeypatch.setattr(run, "run_cell", lambda *_: pytest.fail("a finished replay was run again"))
     assert dominance.main(["--parallel", "2"]) == 0
     assert "0 of 15 replays to run" in capsys.readouterr().err

@@ -148,6 +148,12 @@ def test_a_wrong_file_is_told_in_one_line(
     assert not list((tmp_path / "bench").glob("*.json"))
 
 
+def test_a_file_may_be_as_large_as_the_published_ones(tmp_path: Path) -> None:
+    large = tmp_path / "longmemeval_s.json"
+    large.write_bytes(LONGMEMEVAL.read_bytes() + b" " * (65 << 20))
+    assert len(list(longmemeval.conversations(large))) == len(list(longmemeval.conversations(LONGMEMEVAL)))
+
+
 def test_results_never_go_into_the_data_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copy = tmp_path / "locomo10.json"
     shutil.copy(LOCOMO, copy)
