@@ -139,7 +139,8 @@ def _shortened(text: str, command: str, focus: Sequence[str]) -> Shortened:
 
 def _is_worth_it(made: Shortened, output: Output, text: str) -> bool:
     """Whether a short form is printed instead of the text."""
-    return output.size > SHORT_BYTES and len(made.text) <= MOST_SHARE * len(text)
+    is_long = output.size > SHORT_BYTES and not output.binary
+    return is_long and len(made.text) <= MOST_SHARE * len(text)
 
 
 # Where the whole is: an entry of the project's archive, or a file of its owner, without its secrets

@@ -93,6 +93,7 @@ def test_a_binary_output_passes_untouched() -> None:
     assert run(code=code).stdout_bytes == data
     found = report("--out", "data.bin", code=code)
     assert (found["binary"], found["text"], found["class"], found["whole"]) == (True, "", None, "data.bin")
+    assert not found["shortened"], "nothing stands for it"
     assert Path("data.bin").read_bytes() == data
 
 
