@@ -27,12 +27,18 @@ def test_an_attack_by_a_file_holds_in_a_process_of_its_own(name: str) -> None:
     assert files.outcome_of(name) == HELD
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A project of which each attack has a copy, and the environment of the attacks."""
+    folder = tmp_path_factory.mktemp("readers") / "made"
+    return folder, readers.prepared(folder)
+
+
 @on_posix
 @pytest.mark.parametrize("kind", ["a FIFO", "a link to a device", "deep"])
 @pytest.mark.parametrize("name", ["Stop: transcript", "compress FILE", "store import FILE"])
-def test_a_reader_holds_out_against_a_path(tmp_path: Path, name: str, kind: str) -> None:
-    environ = readers.prepared(tmp_path / "made")
-    outcome, _ = readers.attempt(readers.READERS[name], readers.KINDS[kind], tmp_path / "made", environ)
+def test_a_reader_holds_out_against_a_path(made: tuple[Path, dict[str, str]], name: str, kind: str) -> None:
+    outcome, _ = readers.attempt(readers.READERS[name], readers.KINDS[kind], *made)
     assert outcome == HELD
 
 
@@ -62,11 +68,12 @@ def test_what_says_too_much_or_was_called_in_a_wrong_way_does_not_hold(
 
 
 @on_posix
-def test_every_command_that_reads_a_path_is_called_as_it_wants_to_be(tmp_path: Path) -> None:
-    environ = readers.prepared(tmp_path / "made")
+def test_every_command_that_reads_a_path_is_called_as_it_wants_to_be(
+    made: tuple[Path, dict[str, str]],
+) -> None:
     plain = readers.once(lambda path: path.write_bytes(readers.turns(3)))
     for name, reader in readers.READERS.items():
-        found = HELD if reader.is_hook else readers.attempt(reader, plain, tmp_path / "made", environ)[0]
+        found = HELD if reader.is_hook else readers.attempt(reader, plain, *made)[0]
         assert found == HELD, name
 
 

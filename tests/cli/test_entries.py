@@ -98,8 +98,8 @@ def test_last_is_the_newest_message_of_the_last_chat(left: tuple[Driver, str]) -
 
 
 @pytest.mark.parametrize("command", ["restore", "why", "forget"])
-def test_an_id_that_is_no_utf8_is_none(left: tuple[Driver, str], command: str) -> None:
-    done = gardener(command, "\udcff")
+def test_an_id_that_is_no_utf8_is_none(archive: Path, command: str) -> None:
+    done = gardener(command, "\udcff", "--store", str(archive))
     assert done.exit_code == 2 and "no entry has the id" in done.stderr
 
 

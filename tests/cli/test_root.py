@@ -75,7 +75,7 @@ def in_shell(redirected: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing is always full here")
-@pytest.mark.parametrize("words", ["recall quokka", "sessions", "status --json", "restore {0}", "--help"])
+@pytest.mark.parametrize("words", ["recall quokka", "restore {0}", "--help"])
 def test_a_standard_output_that_cannot_be_written_is_one_line(archive: Path, words: str) -> None:
     named = json.loads(gardener("recall", "quokka", "--store", str(archive), "--json").stdout)[0]["id"]
     place = () if words == "--help" else ("--store", str(archive))
@@ -109,10 +109,9 @@ main()
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell")
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_standard_streams_that_are_closed_are_as_good_as_none(archive: Path, closed: str) -> None:
-    for words in ("recall quokka", "compress -"):
-        place = [] if words == "compress -" else ["--store", str(archive)]
-        done = in_shell(closed, *words.split(), *place)
-        assert "Traceback" not in done.stderr and done.returncode in (0, 2)
+    words = ("compress", "-") if "<" in closed else ("recall", "quokka", "--store", str(archive))
+    done = in_shell(closed, *words)
+    assert "Traceback" not in done.stderr and done.returncode in (0, 2)
     code = "import sys; sys.exit(None in (sys.stdin, sys.stdout, sys.stderr))"
     assert in_shell(closed, "run", "--", sys.executable, "-c", code).returncode == 0, "a program has them too"
 

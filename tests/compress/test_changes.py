@@ -7,7 +7,7 @@ from difflib import context_diff
 from made_entries import words
 
 from aider_gardener.compress.changes import read
-from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE
+from aider_gardener.compress.outline import CAUSE
 from aider_gardener.compress.shapes import shortened
 from aider_gardener.compress.shorten import shorten
 
@@ -28,37 +28,6 @@ def test_a_file_is_worth_more_than_its_lines_and_the_last_as_much_as_the_first()
     shown = shortened(text, words).text
     assert all(f"+++ b/shop/part_{n}.py" in shown for n in range(40))
     assert "diff --git" not in shown
-
-
-def test_changed_lines_come_before_those_around_and_definitions_before_other_changes() -> None:
-    notes = read(patch("a.rs", " let around = 1;", "-    total.add(1);", "+pub fn total() -> u32 {"))
-    around, change, definition = (notes[row].worth for row in range(5, 8))
-    assert around < change < definition
-
-
-def test_a_file_that_is_new_gone_or_renamed_is_named_by_both_names() -> None:
-    lines = [
-        "diff --git a/x.py b/x.py",
-        "deleted file mode 100644",
-        "--- a/x.py",
-        "+++ /dev/null",
-        "@@ -1 +0,0 @@",
-        "-x",
-    ]
-    notes = read(lines)
-    assert notes[4].above == 2
-    assert notes[3].worth > CONTEXT
-    lines = [
-        "diff --git a/old.py b/new.py",
-        "similarity index 100%",
-        "rename from old.py",
-        "rename to new.py",
-    ]
-    notes = read(lines)
-    assert notes[0].worth >= FAILURE
-    assert notes[3].above == 0
-    lines = ["diff -u old/x.c new/y.c", "--- old/x.c\t2026", "+++ new/y.c\t2026", "@@ -1 +1 @@", "-a", "+b"]
-    assert read(lines)[2].above == 1
 
 
 def test_a_combined_diff_has_two_columns_and_its_conflict_is_a_cause() -> None:

@@ -14,7 +14,7 @@ PATH = "src/shop/part_237.py"
 
 
 def failures() -> str:
-    """A pytest run of 400 failures with long messages."""
+    """A pytest run of 260 failures with long messages."""
     blocks = "".join(
         f"____ test_{n} ____\n\n    def test_{n}():\n>       check({n})\n\nsrc/shop/part_{n}.py:{n + 3}: in check\n    raise ValueError\n"
         + "".join(
@@ -24,31 +24,27 @@ def failures() -> str:
             for row in range(8)
         )
         + f"\nsrc/shop/part_{n}.py:{n + 3}: ValueError\n"
-        for n in range(400)
+        for n in range(260)
     )
-    return f"==== test session starts ====\ncollected 400 items\n\n==== FAILURES ====\n{blocks}==== 400 failed in 1.02s ====\n"
+    return f"==== test session starts ====\ncollected 260 items\n\n==== FAILURES ====\n{blocks}==== 260 failed in 1.02s ====\n"
 
 
-RULES = " ".join(f"The component_{n} stays below {n} ms in this release." for n in range(400))
+RULES = " ".join(f"The component_{n} stays below {n} ms in this release." for n in range(260))
 WORDS = f"{RULES} Somebody or other is seen at work around src/shop/part_237.py now and then, one would say. {RULES}"
 
 TEXTS = {
     "prose": (ContentClass.PROSE, "", WORDS, PATH),
     "prompt": (ContentClass.PROMPT, "", WORDS, PATH),
-    "code": (ContentClass.CODE, "python", "def run():\n" + "".join(f"    step_{n} = load('src/shop/part_{n}.py', {n})\n" for n in range(400)), PATH),
-    "module": (ContentClass.CODE, "python", "def run():\n" + "".join(f"    step_{n} = load('src.shop.part_{n}', {n})\n" for n in range(400)), "src.shop.part_237"),
-    "json": (ContentClass.STRUCTURED, "", json.dumps([{"file": f"src/shop/part_{n}.py", "covered": n, "missing": [n, n + 1]} for n in range(400)], indent=1), PATH),
-    "yaml": (ContentClass.STRUCTURED, "", "".join(f"- file: src/shop/part_{n}.py\n  covered: {n}\n  words: some of them here\n" for n in range(400)), PATH),
-    "toml": (ContentClass.STRUCTURED, "", "[paths]\n" + "".join(f'part_{n} = "src/shop/part_{n}.py"\n' for n in range(400)), PATH),
-    "app-log": (ContentClass.LOG, "", "".join(f"2024-05-01 10:{n // 60:02}:{n % 60:02} WARN watch: word{n}x changed in src/shop/part_{n}.py after save\n" for n in range(400)), PATH),
+    "code": (ContentClass.CODE, "python", "def run():\n" + "".join(f"    step_{n} = load('src/shop/part_{n}.py', {n})\n" for n in range(260)), PATH),
+    "json": (ContentClass.STRUCTURED, "", json.dumps([{"file": f"src/shop/part_{n}.py", "covered": n, "missing": [n, n + 1]} for n in range(260)], indent=1), PATH),
+    "yaml": (ContentClass.STRUCTURED, "", "".join(f"- file: src/shop/part_{n}.py\n  covered: {n}\n  words: some of them here\n" for n in range(260)), PATH),
+    "app-log": (ContentClass.LOG, "", "".join(f"2024-05-01 10:{n // 60:02}:{n % 60:02} WARN watch: word{n}x changed in src/shop/part_{n}.py after save\n" for n in range(260)), PATH),
     "pytest": (ContentClass.LOG, "", failures(), "src/shop/part_237.py:240"),
-    "mypy": (ContentClass.LOG, "", "".join(f'src/shop/part_{n}.py:{k}: error: Name "total{n}" is not defined  [name-defined]\n' for n in range(400) for k in range(6)), f'{PATH}:3: error: Name "total237"'),
-    "flake8": (ContentClass.LOG, "", "".join(f"src/shop/part_{n}.py:{k}:1: W291 trailing whitespace\n" for n in range(400) for k in range(6)), f"{PATH}:0:1: W291"),
-    "traceback-python": (ContentClass.ERROR, "", "Traceback (most recent call last):\n" + "".join(f'  File "/srv/src/shop/part_{n}.py", line {n}, in go\n    step_{n}()\n' for n in range(400)) + "ValueError: no\n", "part_237.py"),
-    "grep": (ContentClass.LISTING, "", "".join(f"src/shop/part_{n}.py:{k}:    value = compute({k}, {n})\n" for n in range(400) for k in range(9)), "compute(0, 237)"),
-    "paths": (ContentClass.LISTING, "", "".join(f"src/shop/part_{n}.py\n" for n in range(400)), "part_237.py"),
-    "table": (ContentClass.LISTING, "", "file                  lines  covered\n" + "".join(f"src/shop/part_{n}.py   {100 + n % 3}     {n % 5}\n" for n in range(400)), PATH),
-    "unified-diff": (ContentClass.DIFF, "", "".join(f"diff --git a/src/shop/part_{n}.py b/src/shop/part_{n}.py\n--- a/src/shop/part_{n}.py\n+++ b/src/shop/part_{n}.py\n@@ -1,3 +1,4 @@ def go_{n}():\n same\n+added line {n} of the part\n same\n same\n" for n in range(400)), "b/src/shop/part_237.py"),
+    "mypy": (ContentClass.LOG, "", "".join(f'src/shop/part_{n}.py:{k}: error: Name "total{n}" is not defined  [name-defined]\n' for n in range(260) for k in range(6)), f'{PATH}:3: error: Name "total237"'),
+    "traceback-python": (ContentClass.ERROR, "", "Traceback (most recent call last):\n" + "".join(f'  File "/srv/src/shop/part_{n}.py", line {n}, in go\n    step_{n}()\n' for n in range(260)) + "ValueError: no\n", "part_237.py"),
+    "grep": (ContentClass.LISTING, "", "".join(f"src/shop/part_{n}.py:{k}:    value = compute({k}, {n})\n" for n in range(260) for k in range(9)), "compute(0, 237)"),
+    "table": (ContentClass.LISTING, "", "file                  lines  covered\n" + "".join(f"src/shop/part_{n}.py   {100 + n % 3}     {n % 5}\n" for n in range(260)), PATH),
+    "unified-diff": (ContentClass.DIFF, "", "".join(f"diff --git a/src/shop/part_{n}.py b/src/shop/part_{n}.py\n--- a/src/shop/part_{n}.py\n+++ b/src/shop/part_{n}.py\n@@ -1,3 +1,4 @@ def go_{n}():\n same\n+added line {n} of the part\n same\n same\n" for n in range(260)), "b/src/shop/part_237.py"),
 }  # fmt: skip
 
 

@@ -6,26 +6,9 @@ import re
 
 import pytest
 
-from aider_gardener.compress.outline import CAUSE, apart
-from aider_gardener.compress.runs import kind_of, read
+from aider_gardener.compress.outline import apart
+from aider_gardener.compress.runs import kind_of
 from aider_gardener.compress.shapes import shortened
-
-
-def many(size: int) -> list[str]:
-    blocks = [
-        f"  {at}) route {at}\n     expected {200 + at} to equal 200\n     at api.js:14:3\n"
-        for at in range(1, size)
-    ]
-    return ["  0 passing", f"  {size - 1} failing", "", *"\n".join(blocks).split("\n")]
-
-
-def test_of_tests_that_fail_alike_the_first_is_told_and_the_last() -> None:
-    lines = many(40)
-    notes = read(lines)
-    said = [notes[row] for row, line in enumerate(lines) if "to equal" in line]
-    assert said[0].worth >= CAUSE > said[20].worth
-    assert said[-1].worth == said[0].worth and said[-1].form != said[0].form
-    assert said[0].form == said[20].form
 
 
 def test_of_a_run_told_in_events_what_the_failing_test_printed_stands() -> None:

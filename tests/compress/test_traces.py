@@ -104,10 +104,3 @@ def test_what_each_of_a_group_of_exceptions_raised_is_told_below_a_record_of_a_l
     form = shorten("\n".join(lines), command="uvicorn app:app").text
     for says, place in raised:
         assert f'    |   File "/w/plan.py", line {place}, in one\n    | {says}\n' in form
-
-
-def test_marks_below_a_line_of_code_are_not_worth_showing() -> None:
-    notes = read(
-        [HEAD, '  File "/w/mill.py", line 3, in grind', "    sacks[9]", "    ~~~~~^^^", "IndexError: none"]
-    )
-    assert notes[3].worth == 0 < notes[2].worth

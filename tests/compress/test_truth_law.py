@@ -225,7 +225,7 @@ def test_it_holds_for_the_short_forms(grammar: Callable[[Made], None], random: R
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
 @given(random=randoms)
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 def test_other_orders_other_words_other_gaps_and_other_numbers_break_it(
     grammar: Callable[[Made], None], random: Random
 ) -> None:
@@ -414,9 +414,9 @@ def test_what_is_told_quotes_no_line() -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        ["same line"] * 150_000,
-        [" " * (n % 200) + f"w{n % 7}" for n in range(100_000)],
-        ["a,b,c", *(f"x,{n},1" for n in range(100_000))],
+        ["same line"] * 50_000,
+        [" " * (n % 200) + f"w{n % 7}" for n in range(40_000)],
+        ["a,b,c", *(f"x,{n},1" for n in range(40_000))],
         ["/".join("ab" * 1_000)] * 500,
         ["'\"`" * 2_000] * 500,
     ],

@@ -54,18 +54,15 @@ def again(gardener: Gardener) -> Gardener:
 
 
 @pytest.mark.parametrize("head", OURS)
-@pytest.mark.parametrize(
-    "rest", ["", " Why?", "\nWhy does it say zebra here?", "\n[1] user: zebra [gabcdef012]"]
-)
-def test_typed_text_that_begins_like_a_note_is_kept_and_recalled(head: str, rest: str) -> None:
+def test_typed_text_that_begins_like_a_note_is_kept_and_recalled(head: str) -> None:
     gardener = compacted()
     done = list(gardener.state.chat.done)
-    (entry,) = gardener.sync(done, [asked := message("user", f"{head}{rest}")])
+    typed = f"{head}\n[1] user: zebra [gabcdef012]"
+    (entry,) = gardener.sync(done, [asked := message("user", typed)])
     assert entry.source.kind is SourceKind.TYPED
-    assert gardener.state.archive.store.original(entry.id) == f"{head}{rest}"
+    assert gardener.state.archive.store.original(entry.id) == typed
     gardener.sync([*done, asked, message("assistant", "So.")], [message("user", "on")])
-    if "zebra" in rest:
-        assert any(entry.id == found.entry_id for found in gardener.recall("zebra"))
+    assert any(entry.id == found.entry_id for found in gardener.recall("zebra"))
 
 
 def test_a_whole_note_that_is_pasted_forged_or_said_twice_is_a_new_message_of_one_original() -> None:
@@ -82,7 +79,7 @@ def test_a_whole_note_that_is_pasted_forged_or_said_twice_is_a_new_message_of_on
     assert entry.source.kind is SourceKind.TYPED and entry.id == added[0].id
 
 
-@pytest.mark.parametrize("tail", ["", "\n\nWhy does it say this?", " Please look at app.py again."])
+@pytest.mark.parametrize("tail", ["", "\n\nWhy does it say this?"])
 @pytest.mark.parametrize("notice", NOTICE_HEADS)
 def test_what_the_host_says_was_typed_is_never_a_notice(notice: str, tail: str) -> None:
     gardener = make_gardener()

@@ -113,14 +113,6 @@ def test_a_file_is_sent_once_and_then_as_what_changed() -> None:
     ]
 
 
-def test_a_compaction_leaves_the_bases_and_gathers_the_diffs() -> None:
-    first = chat(([A, B], 0), ([edited(A, 1, "x"), B], 2), ([edited(edited(A, 1, "x"), 2, "y"), B], 4))
-    assert len(first.updates) == 2
-    layout = first.next([edited(edited(A, 1, "x"), 2, "y"), B], MapNow(), range(10, 14))
-    assert layout.bases == first.bases and not layout.updates and layout.laid == first.laid + 1
-    assert shown([*layout.gathered]) == ["a.py diff"] and str(layout.read("a.py")).count("return x") == 1
-
-
 def test_a_file_that_leaves_the_chat_is_nowhere_and_what_stands_before_it_stays() -> None:
     layout = chat(([A, B, C], 0), ([A, edited(B, 1, "x"), C], 2), ([A, edited(B, 1, "x")], 4))
     assert shown(layout.sent) == ["a.py", "b.py", "b.py diff"]

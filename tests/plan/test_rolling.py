@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
-from made_chats import rolling_chat, shown
+from made_chats import shown
 from made_entries import chat_of, make_gardener, message, talk, words
 
 from aider_gardener.messages import Fidelity, Focus
@@ -15,12 +13,6 @@ from aider_gardener.plan.planner import Draft, Policy, draft
 from aider_gardener.plan.view import is_legal
 
 ROOMY = Goal(high=10_000, low=5_000)
-
-
-def test_turns_leave_in_batches_so_that_the_cache_lasts() -> None:
-    gardener, _sizes = rolling_chat(40, budget=2_400)
-    turns = [applied.turn for applied in gardener.state.plans]
-    assert all(later - earlier > 4 for earlier, later in itertools.pairwise(turns))
 
 
 def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:

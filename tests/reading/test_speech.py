@@ -16,7 +16,7 @@ BY_PATTERN = [(forms, pattern) for forms in ALL for pattern in forms.patterns]
 
 
 @pytest.mark.parametrize(("forms", "pattern"), BY_PATTERN, ids=range(len(BY_PATTERN)))
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.data())
 def test_what_a_pattern_finds_has_one_of_its_words(
     forms: Forms, pattern: re.Pattern[str], data: st.DataObject

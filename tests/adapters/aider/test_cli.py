@@ -43,7 +43,6 @@ def test_an_unsupported_aider_runs_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("flags", "shown"),
     [
-        (["--show-prompts"], "Hello!"),
         (["--show-repo-map"], "app.py"),
         (["--apply", "edit.md"], "Applied edit to app.py"),
     ],

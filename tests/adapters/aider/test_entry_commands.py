@@ -90,44 +90,12 @@ def test_forget_session_empties_chat_and_archive(begin: Begin, drive: MakeDriver
     assert "still there" in say(driver, "/recall still there")
 
 
-def test_a_pinned_entry_stays_whole(begin: Begin) -> None:
-    driver = begin(history_tokens=1_500)
-    long = f"{SECRET_WORDS} " + "It has seven keys and none of them fits. " * 12
-    driver.ask("/ask tell me", reply=long)
-    chatter(driver, 2)
-    assert "stays whole" in say(driver, f"/pin {id_of(driver, MARKER)}")
-    chatter(driver, 8)
-    assert driver.coder.gardener.state.plans
-    assert long.strip() in driver.model.last_prompt()
-    assert MARKER in say(driver, "/pin")
-    driver.type(f"/unpin {id_of(driver, MARKER)}")
-    driver.coder.gardener.compact_after_rejection()
-    driver.ask("/ask and now?")
-    assert long.strip() not in driver.model.last_prompt()
-    assert "Nothing is pinned" in say(driver, "/pin")
-
-
 def test_where_the_gardener_does_not_act_a_pin_holds_nothing_and_says_so(begin: Begin) -> None:
     driver = begin()
     driver.ask(f"/ask {SECRET_WORDS}")
     assert "aider summarises it" not in say(driver, "/pin last")
     driver.type("/gardener off")
     assert "aider summarises it" in say(driver, "/pin last")
-
-
-def test_restore_puts_an_original_back_in_its_place(begin: Begin) -> None:
-    driver = begin(history_tokens=1_000)
-    whole = f"{SECRET_WORDS} " + "Then we went on and spoke of other rooms. " * 20
-    driver.ask("/ask tell me", reply=whole)
-    chatter(driver, 7)
-    assert whole not in texts(driver)
-    stored_id = id_of(driver, MARKER)
-    assert "in its place again" in say(driver, f"/restore {stored_id[:6]}")
-    assert whole.strip() in texts(driver)
-    assert texts(driver).index(MARKER) < texts(driver).index("question 6")
-    driver.ask("/ask thanks")
-    assert whole.strip() in driver.model.last_prompt()
-    assert "stands whole in the chat already" in say(driver, f"/restore {stored_id}")
 
 
 def test_the_last_to_restore_is_none_that_was_forgotten(begin: Begin) -> None:

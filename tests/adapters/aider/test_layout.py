@@ -154,7 +154,7 @@ def test_a_compaction_leaves_the_files_and_gathers_the_diffs(
     begin: Begin, repository: Path, model: ScriptedModel
 ) -> None:
     driver = with_files(begin, repository)
-    for number in range(12):
+    for number in range(8):
         edit(driver, f"part{1 + number % 4}.py", 5, str(number * 11))
         driver.ask("tell me more", reply="Words of an answer. " * 60)
     assert driver.coder.gardener.state.plans
@@ -255,8 +255,10 @@ def test_room_is_made_for_a_large_file_before_it_is_first_sent(
     assert driver.coder.main_model.token_count(model.requests[-1]) < 12_000 and not faults(driver)
 
 
-@pytest.mark.parametrize("files", ["append", "aider"])
-@pytest.mark.parametrize(("line", "lines"), [("a line of words in a file\n", 400), ("1 2 3 4 5 6 7\n", 200)])
+@pytest.mark.parametrize(
+    ("files", "line", "lines"),
+    [("append", "a line of words in a file\n", 400), ("aider", "1 2 3 4 5 6 7\n", 200)],
+)
 def test_a_file_that_was_dropped_makes_room_and_nothing_else_has_to(
     begin: Begin, repository: Path, files: str, line: str, lines: int
 ) -> None:
@@ -351,7 +353,6 @@ def big(driver: Driver, turns: int) -> None:
         ("gpt-4o", False, True),
         ("gpt-4o-mini", False, False),
         ("gemini/gemini-2.5-pro", False, True),
-        ("gemini/gemini-2.5-flash", False, False),
         ("claude-sonnet-4-5", False, False),
         ("claude-sonnet-4-5", True, True),
         ("ollama/llama3", False, False),
@@ -532,11 +533,14 @@ def test_what_stands_for_no_files_has_no_breakpoint(
     assert not {at, at + 1} & set(marks(prompt))
 
 
-def test_the_words_for_the_map_do_not_grow_with_the_chat(chat: Driver) -> None:
+def test_the_words_for_the_map_do_not_grow_with_the_chat(
+    chat: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "MENTIONED_CHARS", 4_000)
     for turn in range(6):  # without an edit all of it is current
-        chat.ask(f"what is in part{turn}.py? " + " ".join(f"w{turn}_{n}" for n in range(8_000)))
+        chat.ask(f"what is in part{turn}.py? " + " ".join(f"w{turn}_{n}" for n in range(200)))
     text = chat.coder.get_cur_message_text()
-    assert len(text) <= layout.MENTIONED_CHARS and "w5_7999" in text and "w0_0" not in text
+    assert len(text) <= 4_000 and "w5_199" in text and "w0_0" not in text
 
 
 def test_what_is_copied_for_elsewhere_has_each_file_as_it_is_and_moves_no_prompt(

@@ -105,7 +105,7 @@ def test_a_rejection_with_nothing_to_give_up_is_not_sent_again(driver: Driver) -
 def test_the_window_that_a_rejection_states_holds_from_then_on(begin: Begin) -> None:
     driver = begin(history_tokens=100_000)
     counted(driver.model)
-    talk(driver, 20)
+    talk(driver, 8)
     gardener = driver.coder.gardener
     stated = gardener.state.usage.taken("gpt-4o", Call(0, 0)) + 20
     refused_above(driver, driver.model, stated)

@@ -49,16 +49,6 @@ def test_a_reply_that_asks_is_answered_with_the_original(begin: Begin) -> None:
     assert holds_legal_lists(driver)
 
 
-def test_the_same_is_not_given_twice_and_nothing_loops(begin: Begin) -> None:
-    driver, stored_id = compacted(begin)
-    sent = len(driver.model.requests)
-    driver.model.replies += [form(stored_id)] * 9
-    driver.type("/ask where does it live?")
-    assert len(driver.model.requests) == sent + 2
-    driver.type("/ask and now?")  # it stands in the chat still
-    assert len(driver.model.requests) == sent + 3
-
-
 def test_an_edit_in_the_same_reply_is_applied(begin: Begin) -> None:
     driver, stored_id = compacted(begin)
     driver.model.replies += [GOODBYE + "\n" + form(stored_id), "Done."]

@@ -75,7 +75,7 @@ def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path, root
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is ended in another way there")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, 0])
+@pytest.mark.parametrize("number", [signal.SIGTERM, 0])
 def test_a_host_that_ends_it_by_a_signal_or_hangs_up_leaves_nothing_behind(
     tmp_path: Path, number: int
 ) -> None:

@@ -35,7 +35,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition
 
 MARK = "Quokkamarker"
-KEY, OTHER = "ab" * 32, "cd" * 32
+KEY, OTHER, PHRASE = "ab" * 32, "cd" * 32, "a pass phrase of words"
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def given_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
 
 
-@pytest.fixture(params=[KEY, "a pass phrase of words"], ids=["raw", "phrase"])
+@pytest.fixture(params=[KEY, PHRASE], ids=["raw", "phrase"])
 def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv(VARIABLE, request.param)
     return str(request.param)
@@ -107,7 +107,11 @@ def test_no_plaintext_anywhere_in_the_directory(
     assert again.notice == "" and holds_everything(again, 31)
 
 
-@pytest.mark.parametrize("given", [OTHER, "another phrase", "", None])
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [(KEY, OTHER), (KEY, None), (PHRASE, "another phrase"), (PHRASE, "")],
+    indirect=["key"],
+)
 @pytest.mark.parametrize("marked", [True, False], ids=["marked", "marker lost"])
 def test_a_wrong_or_missing_key_is_no_damage(
     tmp_path: Path, key: str, given: str | None, marked: bool, monkeypatch: pytest.MonkeyPatch

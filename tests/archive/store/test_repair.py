@@ -138,12 +138,20 @@ HEADER = (0, 3, 16, 19, 20, 100, 103)
 """Where a bit tells SQLite that this is no database, or no table: without a copy no row is read then."""
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """An archive of which copies are hurt, and the ids in it."""
+    place = tmp_path_factory.mktemp("whole") / "archive"
+    return place, flips.fill(place)
+
+
 @pytest.mark.parametrize("at", [0, 16, 28, 60, 100, 105, 3_000])
 @pytest.mark.parametrize("has_copy", [True, False])
-def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int, has_copy: bool) -> None:
-    whole = tmp_path / "whole"
-    ids = flips.fill(whole)
-    outcome = flips.tried(whole, partial(flips.flip, bit=at * 8 + 3), ids, with_copy=has_copy)
+def test_no_flipped_bit_of_the_first_page_loses_anything(
+    whole: tuple[Path, list[str]], at: int, has_copy: bool
+) -> None:
+    place, ids = whole
+    outcome = flips.tried(place, partial(flips.flip, bit=at * 8 + 3), ids, with_copy=has_copy)
     assert outcome == (["lost"] if at in HEADER and not has_copy else [])
 
 

@@ -22,13 +22,6 @@ def results(sessions: int = 1, variants: int = 3) -> list[ReplayResult]:
     ]
 
 
-@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")])
-def test_the_suffix_chooses_the_format(tmp_path: Path, suffix: str, begins: bytes) -> None:
-    path = tmp_path / "new" / f"p{suffix}"
-    write_plot(results(), path)
-    assert path.read_bytes().startswith(begins)
-
-
 def test_every_variant_is_named_and_told_apart_without_colour() -> None:
     (panel,) = draw(results(variants=8)).axes
     lines = [line for line in panel.lines if len(line.get_xdata()) > 2]
@@ -65,10 +58,14 @@ def test_without_matplotlib_it_says_how_to_get_it(tmp_path: Path, monkeypatch: p
     ["x\udcff", r"cost $\frac$ a", "空", "a\x1b[31mb"],
     ids=["no UTF-8", "no formula", "Han", "colour"],
 )
-def test_a_chat_of_any_name_is_drawn(name: str, tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
-    for suffix in (".svg", ".png", ".pdf"):
-        write_plot([made_result([made_call(1, tokens=3_000)], session=name)], tmp_path / f"p{suffix}")
-    assert "tokens per request" in (tmp_path / "p.svg").read_text(encoding="utf-8")
+def test_a_chat_of_any_name_is_drawn_in_the_format_of_the_suffix(
+    name: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    for suffix, begins in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".PDF", b"%PDF")):
+        path = tmp_path / "new" / f"p{suffix}"
+        write_plot([made_result([made_call(1, tokens=3_000)], session=name)], path)
+        assert path.read_bytes().startswith(begins)
+    assert "tokens per request" in (tmp_path / "new" / "p.svg").read_text(encoding="utf-8")
     assert not recwarn.list
 
 
