@@ -49,6 +49,9 @@ ALARM = {"error": 4.0, "warning": 2.0}
 PLAIN = 2.0
 """What a row is worth that is like the others."""
 
+SHORT = 10
+"""Of a table of so many rows or fewer none repeats another."""
+
 
 _Cells = Sequence[Sequence[str]]
 
@@ -232,12 +235,13 @@ def _judged(table: _Table, rows: Sequence[int], captions: Mapping[int, int]) -> 
         notes.update((head, Note(DETAIL, captions[head], ("header", first))) for head in heads)
     unlike = _unlike(table.cells)
     for at, row in enumerate(table.rows):
-        worth, form = PLAIN + max(0.0, 1 - 0.5 * at), ("row", first)
+        worth = PLAIN + max(0.0, 1 - 0.5 * at)
+        form: Hashable = ("row", first, at if len(table.rows) <= SHORT else "")
         extra, why = unlike.get(at, (0.0, None))
         if at == len(table.rows) - 1 and extra < CONTEXT:
             extra, why = CONTEXT, "last"
         if extra:
-            worth, form = worth + extra, ("row", first, why)  # type: ignore[assignment]
+            worth, form = worth + extra, ("row", first, why)
         head = heads[bisect(heads, rows[row]) - 1]
         notes[rows[row]] = Note(worth, head if table.head >= 0 else captions[head], form)
     return notes
