@@ -52,7 +52,6 @@ SHORT_CHARS = 3
 MANY = 3
 """From so many lines of one form that are not shown their number is told."""
 
-
 FIGURE = late(r"[^\w.]*(\d(?:[\d,]*\d)?(?:\.\d+)?)[%A-Za-zµ]{0,3}\W*$")
 """A number with its unit; its sign does not count."""
 

@@ -1,8 +1,7 @@
 """JSON written over lines that can be quoted, indented; what is small stands in one line.
 
 The same data, no more and no less: keys twice in an object and the digits of numbers stay. Lists have an item
-a line, so that items of the same keys look alike and the odd one shows; an item of several lines begins with
-its first key where that tells items apart, so that what is shown of it stands below its name.
+a line, so that items of the same keys look alike and the odd one shows, below a first key that names it.
 """
 
 from __future__ import annotations
