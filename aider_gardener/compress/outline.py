@@ -31,7 +31,7 @@ FOCUSED = 5.0
 REPEAT = 2.2
 """The n-th line of one form is worth less by so much for each doubling of n."""
 
-SAME = 2.0
+SAME = 5.0
 """The n-th line with the very same words is worth less by so much besides."""
 
 NAMES_SHARE = 0.75
@@ -51,7 +51,6 @@ SHORT_CHARS = 3
 
 MANY = 3
 """From so many lines of one form that are not shown their number is told."""
-
 
 FIGURE = late(r"[^\w.]*(\d(?:[\d,]*\d)?(?:\.\d+)?)[%A-Za-zµ]{0,3}\W*$")
 """A number with its unit; its sign does not count."""

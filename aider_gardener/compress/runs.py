@@ -28,6 +28,7 @@ from aider_gardener.compress.outline import (
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import LIBRARY
 from aider_gardener.compress.traces import read as read_traces
+from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
 
 _KINDS = (
@@ -215,15 +216,13 @@ def _compare(lines: Sequence[str], failing: Sequence[Case], traces: Mapping[int,
 
 
 def _reason_line(lines: Sequence[str], case: Case, traces: Mapping[int, Note]) -> str:
-    """The line that says best why a test failed."""
+    """The line that says best why a test failed: the first that tells of an error."""
     rows = [row for row in case.body if not IDLE.match(lines[row])]
     marked = [row for row in rows if lines[row].startswith("E  ")]
     marked = marked or [row for row in rows if row in traces and traces[row].worth > CAUSE]
-    for row in marked or rows:
-        line = lines[row]
-        if marked or not PLACE.search(line):
-            return line.removeprefix("E").strip()
-    return case.name.partition(" - ")[2]
+    others = (row for row in rows if not PLACE.search(lines[row]))
+    told = marked or sorted(others, key=lambda row: alarm(lines[row]) != "error")
+    return lines[told[0]].removeprefix("E").strip() if told else case.name.partition(" - ")[2]
 
 
 def _notes(

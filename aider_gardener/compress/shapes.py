@@ -47,8 +47,7 @@ FULL_SHARE = 0.98
 lines, which then are judged by their words."""
 
 ROOM_TOKENS = 600
-"""So much of an output may stay, however long it is: what matters does not grow with what a program prints.
-(By the fourth root of its tokens, as it was, 20 of 2,316 facts fewer were kept in as many: decision 0015.)"""
+"""So much of an output may stay, however long it is: what matters does not grow with what is printed."""
 
 SMALL_TOKENS, SMALL_CHARS = 150, 3_000
 """Outputs up to this size are left whole: a gap and a head would cost more than they save. What has more

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -49,6 +49,8 @@ ALARM = {"error": 4.0, "warning": 2.0}
 PLAIN = 2.0
 """What a row is worth that is like the others."""
 
+SHORT = 10
+"""Of a table of so many rows or fewer none repeats another."""
 
 _Cells = Sequence[Sequence[str]]
 
@@ -172,7 +174,9 @@ def _aligned(run: Sequence[str]) -> _Table | None:
     if len(rows) < LEAST or len(rows) < 0.7 * len(lines):
         return None
     table = _headed(run, rows, cells, rules)
-    return table if table.head >= 0 or _plain_cells(table.cells) else None
+    numbers = [at for at in range(len(table.cells[0])) if _numbers(table.cells, at)]
+    is_bare = len(table.cells) >= BARE and (len(numbers) > 1 or numbers == [0])
+    return table if table.head >= 0 or is_bare else None
 
 
 def _parts(line: str, gaps: Sequence[int]) -> list[str]:
@@ -193,16 +197,10 @@ def _gaps(lines: Sequence[str]) -> list[int]:
     return [at for at in range(start, width - 1) if filled[at] <= most < filled[at + 1]]
 
 
-def _plain_cells(cells: _Cells) -> bool:
-    """True for cells of a table without header: columns of numbers."""
-    numbers = [at for at in range(len(cells[0])) if _numbers(cells, at)]
-    return len(cells) >= BARE and (len(numbers) > 1 or numbers == [0])
-
-
-def _numbers(cells: _Cells, column: int, one: Callable[[str], object] = NUMBER.fullmatch) -> bool:
-    """True for a column of numbers, or of what else is `one`."""
+def _numbers(cells: _Cells, column: int) -> bool:
+    """True for a column of numbers."""
     found = [row[column] for row in cells if row[column]]
-    return bool(found) and sum(map(bool, map(one, found))) >= NUMERIC * len(found)
+    return bool(found) and sum(map(bool, map(NUMBER.fullmatch, found))) >= NUMERIC * len(found)
 
 
 def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: list[int]) -> _Table:
@@ -232,12 +230,13 @@ def _judged(table: _Table, rows: Sequence[int], captions: Mapping[int, int]) -> 
         notes.update((head, Note(DETAIL, captions[head], ("header", first))) for head in heads)
     unlike = _unlike(table.cells)
     for at, row in enumerate(table.rows):
-        worth, form = PLAIN + max(0.0, 1 - 0.5 * at), ("row", first)
+        worth = PLAIN + max(0.0, 1 - 0.5 * at)
+        form: Hashable = ("row", first, at if len(table.rows) <= SHORT else "")
         extra, why = unlike.get(at, (0.0, None))
         if at == len(table.rows) - 1 and extra < CONTEXT:
             extra, why = CONTEXT, "last"
         if extra:
-            worth, form = worth + extra, ("row", first, why)  # type: ignore[assignment]
+            worth, form = worth + extra, ("row", first, why)
         head = heads[bisect(heads, rows[row]) - 1]
         notes[rows[row]] = Note(worth, head if table.head >= 0 else captions[head], form)
     return notes

@@ -1,7 +1,7 @@
 """JSON written over lines that can be quoted, indented; what is small stands in one line.
 
 The same data, no more and no less: keys twice in an object and the digits of numbers stay. Lists have an item
-a line, so that items of the same keys look alike and the odd one shows.
+a line, so that items of the same keys look alike and the odd one shows, below a first key that names it.
 """
 
 from __future__ import annotations
@@ -112,6 +112,10 @@ def _written(value: Value, level: int = 0) -> list[str]:
         key, inner = (f"{_scalar(each[0])}: ", each[1]) if opens == "{" else ("", each)
         first, *rest = _written(inner, level + 1)
         parts.append([key + first, *rest])
+    items = [part for part in parts if part[0] == "{" and part[1][-1] not in "{["]
+    if len({part[1] for part in items}) > 1:
+        for part in items:
+            part[:2] = ["{" + part[1].lstrip()]
     flat = f"{opens}{', '.join(part[0] for part in parts)}{closes}"
     if len(flat) <= LINE_CHARS and all(len(part) == 1 for part in parts):
         return [flat]

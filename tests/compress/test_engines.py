@@ -7,7 +7,8 @@ import time
 import pytest
 from hanging import HANGS_SECONDS
 
-from aider_gardener.compress.shapes import ENGINES
+from aider_gardener.compress.shapes import ENGINES, shortened
+from aider_gardener.tokens import approximate
 
 OTHERS = {
     "nothing": "",
@@ -53,3 +54,11 @@ def test_hostile_lines_are_read_at_once_and_parents_stand_above(line: str) -> No
         notes = read(lines)
         assert time.process_time() - begun < HANGS_SECONDS, name
         assert all(note.above < row for row, note in notes.items()), name
+
+
+@pytest.mark.parametrize(("size", "whole"), [(10, True), (60, False)])
+def test_every_row_of_a_short_table_is_told(size: int, whole: bool) -> None:
+    rows = [f"step-{chr(97 + n % 26)}{n:02}      ready      lamp" for n in range(size)]
+    words = [f"{n} lamps were lit in the hall, and the bulb of no. {n} was changed" for n in range(80)]
+    form = shortened("\n".join(["NAME           STATE      PLACE", *rows, "", *words]), approximate).text
+    assert all(row in form for row in rows) == whole

@@ -9,8 +9,9 @@ from itertools import pairwise
 import pytest
 
 from aider_gardener import shorten
-from aider_gardener.compress.outline import far
+from aider_gardener.compress.outline import Note, chosen, far
 from aider_gardener.compress.quoting import form_of, indent_parents
+from aider_gardener.messages import Focus
 
 COMPOSE = """
 services:
@@ -174,3 +175,10 @@ def test_the_last_bar_of_progress_says_how_far_a_run_came() -> None:
     bars = [f" {n // 9}%|██   | {n}/900 [00:{n // 60:02}, 1.{n % 9}it/s]" for n in range(700)]
     shown = shorten("\n".join(bars), command="./train", count=words)
     assert shown.engine == "logs" and shown.text.rstrip().endswith(bars[-1])
+
+
+def test_a_line_that_says_the_very_same_again_leaves_its_room_to_others() -> None:
+    lines = [*["error: the hall is dark"] * 3, "two lamps burn"]
+    notes = [*[Note(8.0, form="dark")] * 3, Note(2.5)]
+    taken, _named = chosen(lines, notes, 54, Focus(), len)
+    assert taken == {0, 3}

@@ -42,6 +42,16 @@ def test_the_values_of_each_of_a_few_failing_tests_stand_though_they_read_alike(
     assert form.count("  left: 4") == 3 and all(f" right: {n}\n" in form for n in range(3))
 
 
+def test_a_test_failed_for_what_tells_of_an_error_and_not_for_what_is_printed_first() -> None:
+    heads = [
+        f"____________ lamp {n} ____________\nCase: {name}\n- " for n, name in enumerate(["ab", "cd", "ef"])
+    ]
+    lines = "".join(f"{head}server error: {500 + n}\n" for n, head in enumerate(heads)).split("\n")
+    notes = read([*lines, "=========== 3 failed in 1.14s ==========="])
+    case, error = (next(row for row, line in enumerate(lines) if word in line) for word in ("Case", "error"))
+    assert notes[error].worth == CAUSE > notes[case].worth
+
+
 def test_the_last_exception_of_a_chain_and_what_a_report_calls_its_error_stand() -> None:
     chain = (
         "=== FAILURES ===\n____ test_exc ____\ntest_lager.py:15: in test_exc\n    int('abc')\n"

@@ -123,3 +123,19 @@ def test_the_head_of_a_document_on_one_line_counts_the_lines_that_it_is_read_as(
     head = compress(text, Context(count=lambda given: len(given) // 4)).text.split("\n")[0]
     shown, whole = map(int, re.findall(r"\d+", head.replace(",", "")))
     assert shown < whole == 402
+
+
+def test_what_is_shown_of_an_item_stands_below_its_name() -> None:
+    items = [
+        {"id": f"in-{n}", "note": "as agreed " * 12, "state": "open" if n == 17 else "paid"}
+        for n in range(40)
+    ]
+    form = compress(json.dumps(items), Context()).text
+    _before, told, rest = form.partition('{"id": "in-17",')
+    assert told and '"open"' in rest.partition('{"id"')[0]
+
+
+def test_an_item_whose_first_key_tells_nothing_apart_begins_with_its_brace() -> None:
+    items = [{"kind": "invoice", "note": f"{n} as agreed " * 12} for n in range(3)]
+    lines = relaid(json.dumps(items)) or []
+    assert json.loads("\n".join(lines)) == items and lines.count("  {") == 3

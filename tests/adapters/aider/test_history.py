@@ -145,7 +145,7 @@ def test_the_life_of_a_message_is_the_same_with_fewer_wrappers(whole: Path) -> N
     names, folder = ("wrappers", "overflow", "way_back"), ROOT / "tests/adapters/aider"
     tests = [str(folder / f"test_{name}.py") for name in names]
     chosen = "(test_wrappers or rejected_twice or longer_prompt or legally or linters)"
-    tests += ["-k", f"{chosen} and not (chat_of_a_helper or ask_only or observe or browser_streams)"]
+    tests += ["-k", f"{chosen} and not chat_of_a_helper"]
     out = run_with(whole, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *tests])
     assert " passed" in out and "failed" not in out
 

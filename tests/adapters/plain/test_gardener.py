@@ -518,7 +518,7 @@ def chats(draw: st.DrawFn) -> list[Sent]:
     return steps
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(chats(), st.sampled_from([600, 1_500, 4_000]), st.data())
 def test_legal_lists_stay_legal_and_get_no_longer_than_their_notes(
     steps: list[Sent], window: int, data: st.DataObject
