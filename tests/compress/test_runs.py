@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from aider_gardener.compress.outline import apart
-from aider_gardener.compress.runs import kind_of
+from aider_gardener.compress.outline import CAUSE, apart
+from aider_gardener.compress.runs import kind_of, read
 from aider_gardener.compress.shapes import shortened
 
 
