@@ -1,5 +1,8 @@
 """Adapters: each puts the core into one host."""
 
+NAMES = CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR = "claude-code", "codex", "opencode", "gemini", "cursor"
+"""The agents that it is put into besides aider."""
+
 
 def is_loopback(address: str) -> bool:
     """Whether an address of a model's, with or without a scheme, is this machine."""

@@ -27,17 +27,17 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener import files
+from aider_gardener.adapters import CLAUDE, CODEX, CURSOR, GEMINI, OPENCODE
 from aider_gardener.adapters.claude_code.client import EVENTS
 from aider_gardener.adapters.claude_code.dialects import DIALECTS
 from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.reading.late import late
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR = "claude-code", "codex", "opencode", "gemini", "cursor"
-NAMES = (CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR)
 AFTERWARDS = {CODEX: "In Codex type /hooks and trust the gardener's: until then only its tools work."}
 """What is to be done, or known, once the gardener is in a host."""
 SERVER, PLUGIN = "gardener", "aider-gardener"
@@ -48,11 +48,9 @@ TOOLS = {"PostToolUse": "Bash|Read|Grep|WebFetch"}
 """The tools that an event is for, where not for all there is."""
 BEGIN, END = "# aider-gardener: begin", "# aider-gardener: end"
 COMMAND_SECONDS = 120
-OURS = re.compile(
-    r"(?:^|[\s/\\\\'\"])(?:gardener(?:\.exe)?|aider_gardener\.cli)['\"]?\s+(?:hook|mcp)(?:\s|$)"
-)
+OURS = late(r"(?:^|[\s/\\\\'\"])(?:gardener(?:\.exe)?|aider_gardener\.cli)['\"]?\s+(?:hook|mcp)(?:\s|$)")
 """A command that runs the gardener, of whatever place."""
-BLOCKS = re.compile(rf"(?=((?:(?<=\n)\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\r?\n?))", re.DOTALL)
+BLOCKS = late(rf"(?=((?:(?<=\n)\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\r?\n?))", re.DOTALL)
 """What is ours in TOML; or such lines in somebody's own texts and what lies between."""
 
 Json = dict[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aider_gardener import __version__
-from aider_gardener.adapters import hosts
+from aider_gardener.adapters import CLAUDE, NAMES
 from aider_gardener.cli.root import (
     has_archive,
     json_option,
@@ -60,6 +59,8 @@ def mcp(project: Path | None) -> None:
     from aider_gardener.settings import Settings
 
     share_memory()
+    import logging  # late, as all that the help of commands needs none of
+
     logging.disable(logging.ERROR)  # the SDK's warnings, the root logger's too, quote the request
     settings = Settings.from_env()
     is_unfilled = str(project).startswith("${")  # a variable that the host does not know
@@ -130,7 +131,7 @@ def hook(event: str, host: str) -> None:
 def options(command: Callable[..., object]) -> Callable[..., object]:
     """The argument and options of both commands."""
     for option in (
-        click.argument("host", type=click.Choice(hosts.NAMES), metavar="HOST"),
+        click.argument("host", type=click.Choice(NAMES), metavar="HOST"),
         click.option("--project", is_flag=True, help="For this project only.  [default: for this user]"),
         click.option("--dry-run", is_flag=True, help="Print what would be changed; change nothing."),
         json_option,
@@ -158,11 +159,12 @@ def uninstall(host: str, project: bool, dry_run: bool) -> None:
 
 def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     """Install or uninstall, and say what was done."""
+    from aider_gardener.adapters import hosts
     from aider_gardener.archive.store.location import user_directory
 
     root, command = working_project(), hosts.program()
     changes: list[hosts.Change] = []
-    if host == hosts.CLAUDE:
+    if host == CLAUDE:
         folder = user_directory() / "claude-code"
         steps = hosts.claude_steps(folder, "local" if project else "user", ours=ours)
         told = [hosts.shell_line(["claude", *step]) for step in steps]

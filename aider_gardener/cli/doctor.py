@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -62,6 +61,8 @@ def checked(step: Callable[[], Found]) -> Found:
 
 def python() -> Found:
     ok = OLDEST <= sys.version_info[:2] <= NEWEST
+    import platform  # late, as all that the help of commands needs none of
+
     found = f"{platform.python_version()} on {platform.system()}"
     return ok, found if ok else f"{found}; aider-gardener needs Python 3.10 to 3.12"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -177,7 +176,7 @@ def _archived(text: str, command: str) -> str:
     store = open_archive()
     archive = Archive(
         store,
-        session=RUNS + secrets.token_hex(8),
+        session=RUNS + os.urandom(8).hex(),
         project=str(working_project()),
         count=default_counter(),
         clock=time.time,

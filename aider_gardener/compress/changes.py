@@ -26,6 +26,8 @@ TOLD = late(
 META = late(r"index [0-9a-f]|(?:dis)?similarity |(?:rename|copy) from |old mode |={60}|literal |---|\+\+\+")
 COMMIT = late(r"commit [0-9a-f]{7,64}(?: \(.+\))?\s*$|changeset: +\d+:[0-9a-f]+$|r\d+ \| .+ \| \d{4}-")
 FIELD = late(r"(?:Merge|(?:Author|Commit)?(?:Date)?|user|date|parent|branch|tag|summary):\s")
+CHANGES = ("@@", "##", "diff --")
+"""How the lines begin of which a text without commits needs one."""
 STAT = late(r" \S.* \| +(?:\d+ [-+]+|Bin .*)$|(?P<sum> \d+ files? changed\b)")
 CONFLICT = late(r"(?:<{7}|>{7}|\|{7})(?: |$)|={7}$")
 NAMES = late(
@@ -37,6 +39,8 @@ NAMES = late(
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """The notes of the lines of diffs and of the commits above them."""
     commits = [row for row, line in enumerate(lines) if COMMIT.match(line, 0, LOOKED_AT)]
+    if not (commits or any(line.startswith(CHANGES) for line in lines)):
+        return {}  # as most outputs
     often = Counter(form_of(line) for line in lines if len(commits) > 1 and line.startswith("    "))
     parents = indent_parents(lines)
     notes: dict[int, Note] = {}

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.adapters import hosts
+from aider_gardener.adapters import CLAUDE, NAMES, hosts
 from aider_gardener.errors import GardenerError, UsageError
 
 COMMAND = ["/opt/an environment/bin/gardener"]
-FILES = [name for name in hosts.NAMES if name != hosts.CLAUDE]
+FILES = [name for name in NAMES if name != CLAUDE]
 ROOT = Path(__file__).resolve().parents[2]
 
 others = st.dictionaries(

@@ -8,8 +8,6 @@ says NOTADB of both, and CORRUPT of a wrong key where a journal waits to be roll
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
 import importlib
 import json
 import os
@@ -64,6 +62,8 @@ def write_marker(directory: Path, source: str, key: str) -> None:
 
 def _check(key: str, salt: str) -> str:
     """A salt and the hash of a key with it, as hard to guess from as the encrypted file itself."""
+    import hashlib  # late: most archives are plain
+
     rounds = 1 if RAW_KEY.fullmatch(key) else CHECK_ROUNDS
     return f"{salt}:{hashlib.pbkdf2_hmac('sha256', key.encode(), salt.encode(), rounds).hex()}"
 
@@ -99,9 +99,11 @@ def key_for(path: Path, source: str) -> str:
     source = source or marker.get("source", "")
     if not source:
         raise Locked(f"{path} is encrypted; set store_key to where its key is: keyring, env or file:PATH")
+    from hmac import compare_digest  # late: most archives are plain
+
     key = read_key(source)
     check = marker.get("check", "")
-    if marker and not hmac.compare_digest(check.encode(), _check(key, check.partition(":")[0]).encode()):
+    if marker and not compare_digest(check.encode(), _check(key, check.partition(":")[0]).encode()):
         raise wrong_key(path, source)
     if not marker and not header:
         write_marker(path.parent, source, key)
