@@ -127,9 +127,8 @@ def _runs(lines: Sequence[str]) -> Iterator[range]:
 def _barred(run: Sequence[str]) -> _Table | None:
     """A table with bars between the cells."""
     rules = [row for row, line in enumerate(run) if RULE.match(line)]
-    bars = {
-        row: len(BAR.findall(line)) for row, line in enumerate(run) if row not in rules and BAR.search(line)
-    }
+    others = sorted(set(range(len(run))) - set(rules))
+    bars = {row: len(BAR.findall(run[row])) for row in others if BAR.search(run[row])}
     usual = Counter(bars.values()).most_common(1)[0][0] if bars else 0
     rows = [row for row, found in bars.items() if found == usual]
     crossed = any(CROSSED.search(run[row]) for row in rules)
