@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import admit, entry, message, talk, words
 
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Segment
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Segment, Source, SourceKind
 from aider_gardener.plan.chat import Chat, legal, render
 from aider_gardener.plan.view import (
     EDIT_WAS,
@@ -19,6 +19,7 @@ from aider_gardener.plan.view import (
     Piece,
     edit_line,
     exchanges,
+    failed_edits,
     has_edit,
     is_legal,
     members,
@@ -160,6 +161,15 @@ def test_a_note_says_that_an_edit_was_not_applied(between: str, others: str, wha
     hidden = dict.fromkeys((2, 3) if between else (), Fidelity.HIDDEN)
     texts = shown({1: Fidelity.LINE, **hidden}, entries)
     assert texts[0] == ("user", f"NOTE\n[1] user: u0\n[1] reply, its edit was {what}: <line 1>")
+
+
+def test_what_the_user_pastes_of_a_failed_edit_is_no_failure_of_the_last_reply() -> None:
+    said = chat(
+        ("user", "u0"), ("assistant", "a block"), ("user", "# 1 SEARCH/REPLACE block failed to match!")
+    )
+    assert failed_edits(said) == {1: "not applied"}
+    pasted = replace(said[2], source=Source(SourceKind.TYPED))
+    assert failed_edits([*said[:2], pasted]) == {}
 
 
 @pytest.mark.parametrize("hint", ["", "a hint"])
