@@ -15,12 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.recall.request import ORDINARY_SHARE
 from aider_gardener.replay.play.variants import (
     VARIANTS,
     Replay,
     Variant,
     without_summaries,
 )
+from aider_gardener.settings import Settings
 from bench.vectors import keeping
 
 IMPORTS = (__name__,)
@@ -131,12 +133,16 @@ SEARCH_HEAD = "Passages from earlier in this chat that may matter now:"
 QUERY_WORD = re.compile(r"\w+")
 
 
-def searched(runner: Replay, coder: Any, chunks: Any) -> None:
+def searched(runner: Replay, coder: Any, chunks: Any, *, orders_room: bool = False) -> None:
     """The newest messages within a part of the limit, and within the other what a full-text search (SQLite's
-    FTS5, BM25, any word of the prompt) finds in the rest: an exchange before the user's message."""
+    FTS5, BM25, any word of the prompt) finds in the rest: an exchange before the user's message. In an
+    order's room the newest have the whole limit, and what is found comes on top, as with the gardener."""
     past, now = past_and_now(runner, chunks)
     limit, count = coder.summarizer.max_tokens, coder.main_model.token_count
-    kept = newest_within(past, limit - int(SEARCH_SHARE * limit), count)
+    for_newest = limit if orders_room else limit - int(SEARCH_SHARE * limit)
+    if orders_room:
+        limit += int(ORDINARY_SHARE * Settings().recall_tokens)
+    kept = newest_within(past, for_newest, count)
     hidden = [message for message, sent in zip(past, kept, strict=True) if sent is None]
     asked = next((message["content"] for message in reversed(now) if message["role"] == "user"), "")
     note = found_note(hidden, asked, limit, sum(count([m]) for m in kept if m), count)
@@ -233,6 +239,11 @@ VARIANTS.update(
     for variant in (
         Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
         Variant("tail-search", "the newest, and a full-text search of the rest", changing(searched)),
+        Variant(
+            "tail-search-as-order",
+            "the same in an order's room",
+            changing(partial(searched, orders_room=True)),
+        ),
         Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
         Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),
         Variant("gardener-as-order", "no prompt recalls more than an order may", as_orders, settings={}),

@@ -132,11 +132,13 @@ class Gardener:
         says so at once. A commit of the linter's or of an editor's has no edit in the chat."""
         state = self.state
         state.sync_host()
+        before = state.chat.undone
         for entry, after in pairwise(state.chat.all_entries()):
             if has_edit(entry) and f"git hash {commit[:7]} " in after.content:
                 self._edit_is_gone(entry, [])
-        state.chat = state.chat.shown_at(state.chat.fidelity, state.archive.text)
-        state.show()
+        if state.chat.undone is not before:
+            state.chat = state.chat.shown_at(state.chat.fidelity, state.archive.text)
+            state.show()
 
     def edit_made(self, files: Collection[str]) -> None:
         """Note that the host made the edit of the newest reply in these files. Where there are none, or fewer

@@ -60,6 +60,9 @@ def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
 def test_a_note_says_at_once_that_an_edit_was_undone() -> None:
     gardener = chat(open_store(None), "a", EDIT.format(path="a.py"), COMMIT, "Ok.", "b", "Fine.")
     show(gardener.state, {1: Fidelity.HIDDEN}, "made")
+    as_it_was = gardener.state.chat
+    gardener.edit_undone("a commit that no edit here was made in")
+    assert gardener.state.chat is as_it_was
     gardener.edit_undone("cfd9539be0")
     assert "edited a.py (+1 −1), undone" in gardener.state.chat.pieces[0].content
 
