@@ -34,7 +34,7 @@ from bench.intervals import Interval, ratio
 FLOOR, GARDENER, AS_ORDER = "no-history", "gardener", "gardener-as-order"
 HOST_BUDGET = 8_000
 """The history limit that the host has of itself with the usual model: the baselines' own budget."""
-RIVALS = ("stock-fixed", "tail", "tail-search", "mask10", "stock")
+RIVALS = ("stock-fixed", "tail", "tail-search", "tail-search-as-order", "mask10", "stock")
 PROVIDER = "OpenAI"
 LINE = 118
 BUSY = 1.5

@@ -32,7 +32,7 @@ BUDGETS = (4_000, 8_000, 16_000)
 WITHOUT_BUDGET = ("none", "no-history", "stock", "stock-fixed", "mask10")
 """Run once, at the host's own limit. `stock-fixed` too: its summaries were recorded at that limit."""
 
-WITH_BUDGET = ("tail", "tail-search", "gardener", "gardener-as-order")
+WITH_BUDGET = ("tail", "tail-search", "tail-search-as-order", "gardener", "gardener-as-order")
 ABLATIONS = ("gardener-no-recall", "gardener-no-vectors", "gardener-no-compress", "gardener-oldest-first")
 
 CHAINED = "chained"
