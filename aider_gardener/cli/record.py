@@ -44,15 +44,15 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
 
     What is recorded stays on this machine, readable by its owner only.
     """
-    from aider_gardener.archive.store.location import store_directory
-    from aider_gardener.cli.root import notify, repository_root
+    from aider_gardener.archive.store.location import RECORDINGS_NAME, prepare_directory
+    from aider_gardener.cli.root import notify, place_of, repository_root
     from aider_gardener.replay.session.record import SessionFolder, listed
 
     program = Path(command[0]).name.removesuffix(".exe") if command else ""
     if program not in PROGRAMS:
         raise UsageError("record what? try: gardener record -- aider-gardener --model gpt-4o")
-    root = repository_root(Path.cwd())
-    place = folder or store_directory(root) / "recordings" / datetime.now().strftime("%Y%m%d-%H%M%S")
+    root, beside = repository_root(Path.cwd()), place_of()[0] / RECORDINGS_NAME
+    place = folder or beside / datetime.now().strftime("%Y%m%d-%H%M%S")
     if (place / "session.jsonl").exists():
         raise UsageError(f"{place} holds a recording already; name a new folder with --to")
     check_place(place / "session.jsonl")
@@ -64,6 +64,8 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
             f"Store the text of the repository's {count} files too? Edits can't be replayed without it."
         )
         keep_files = click.confirm(question, default=False, err=True)
+    if folder is None:  # git is not to see it, with an archive or without one
+        prepare_directory(beside.parent)
     session = SessionFolder(place, bool(keep_files))
     status = recorded(session, program, command[1:])
     if session.events_file.exists():

@@ -172,11 +172,14 @@ def compress(text: str, ctx: Context) -> Compressed:
 
 
 def reports_failure(text: str) -> bool:
-    """Whether an output tells of a failing test, an error at a place or an exception."""
+    """Whether an output tells of a failing test, an error at a place or an exception: what it shows of a
+    change is a file's."""
     lines = lines_of(_ends(text))
-    is_alarmed = any(alarm(line) == "error" for line in lines)  # for most texts no engine need be asked
-    return is_alarmed and any(
-        note.worth >= FAILURE and alarm(lines[row]) == "error"
+    if all(alarm(line) != "error" for line in lines):  # as of most texts: no engine need be asked
+        return False
+    changes = _read("diffs", lines)
+    return any(
+        note.worth >= FAILURE and row not in changes and alarm(lines[row]) == "error"
         for name in ("testruns", "records", "traces")
         for row, note in _read(name, lines).items()
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store.location import store_directory
 from aider_gardener.cli import record
 from aider_gardener.replay.session.record import SessionFolder
 from aider_gardener.terminal import guard
@@ -29,6 +32,20 @@ def test_where_nothing_can_be_recorded_no_chat_is_begun(
     monkeypatch.setattr(record, "recorded", lambda *_: pytest.fail("a chat that is lost"))
     found = gardener("record", "--to", str(tmp_path / "file" / "new"), "--no-files", "--", "aider")
     assert found.exit_code == 1 and "cannot be written (Not a directory)" in found.stderr
+
+
+@pytest.mark.parametrize("store", [".aider.gardener", "elsewhere"])
+def test_a_recording_lies_beside_the_archive_and_is_hidden_from_git_as_that_is(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AIDER_GARDENER_STORE", store)
+    monkeypatch.setattr(record, "recorded", lambda session, *_: session.begin({}, {}) or 0)
+    assert gardener("record", "--no-files", "--", "aider").exit_code == 0
+    place = tmp_path / store
+    assert sorted(path.name for path in place.iterdir()) == [".gitignore", "recordings"]
+    with closing(open_store(store_directory(tmp_path, Path(store)))) as archive:
+        assert archive.directory == place
 
 
 @pytest.mark.parametrize("program", record.PROGRAMS)

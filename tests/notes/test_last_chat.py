@@ -18,6 +18,20 @@ from aider_gardener.settings import Settings
 
 FAILED = "FAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed in 0.1s\n"
 PASSED = "1 passed in 0.1s\n"
+SHOWN_COMMIT = """commit bf799c4
+Author: Dev <dev@example.com>
+
+    fix: a failed append leaves no torn bytes behind
+
+diff --git a/notes.txt b/notes.txt
+--- a/notes.txt
++++ b/notes.txt
+@@ -1,2 +1,3 @@
+ what the build says:
++src/main.rs:3: error: `x` is not declared
+-src/main.rs:3: warning: `x` is not used
+ end
+"""
 
 
 def chat(store: Store, session: str, messages: list[dict[str, Any]]) -> Gardener:
@@ -65,6 +79,7 @@ def test_an_error_that_was_mended_is_not_open() -> None:
         ("ok 1 - a\nnot ok 2 - b\n1..2\n# pass 1\n# fail 1\n", True),
         ("ok 1 - a\nok 2 - b\n1..2\n# pass 2\n# fail 0\n", False),
         ('src/a.py:12:    raise StoreError("bad error")\nsrc/b.py:14:    except OSError as error:\n', False),
+        (SHOWN_COMMIT, False),
     ],
 )
 def test_what_failed_is_open_in_any_tool_and_language(output: str, is_open: bool) -> None:

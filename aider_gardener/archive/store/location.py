@@ -20,6 +20,8 @@ from aider_gardener.errors import StoreError
 DIRECTORY_NAME = ".aider.gardener"
 FILE_NAME = "gardener.db"
 IGNORE_NAME, IGNORE_ALL = ".gitignore", b"*\n"
+RECORDINGS_NAME = "recordings"
+"""The folder beside an archive, or before there is one, in which chats are recorded."""
 COPY_NAME = f"{FILE_NAME}.copy"
 MENDED_NAME = f"{FILE_NAME}.mended"
 """A new archive that is about to take the place of a damaged one."""
@@ -282,13 +284,14 @@ def mounts() -> list[tuple[str, str, str]]:
 
 
 def _is_ours(directory: Path) -> bool:
-    """Whether an archive's database, or what lies beside one, is in a directory, or our ignore file alone."""
+    """Whether an archive's database, or what lies beside one, is in a directory, or our ignore file with
+    nothing but recordings."""
     try:
         names = os.listdir(directory)
     except OSError:
         return False
     return any(name.startswith(FILE_NAME) for name in names) or (
-        names == [IGNORE_NAME] and _is_hidden(directory)
+        {*names} - {RECORDINGS_NAME} == {IGNORE_NAME} and _is_hidden(directory)
     )
 
 
