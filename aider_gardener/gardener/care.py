@@ -23,7 +23,7 @@ from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import bounded
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.notes.chatmap import past, without_room
-from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, rules_of
+from aider_gardener.notes.rules import RULE_CHARS, Amendment, Rule, rules_of
 from aider_gardener.plan.priority import parts, priority
 from aider_gardener.reading.blocks import find_blocks
 from aider_gardener.reading.output import clipped
@@ -258,7 +258,7 @@ def _reachable(state: ChatState, stored_id: str) -> Entry | None:
 # Rules, as the user changes them by hand
 
 
-def rules(state: ChatState) -> list[Constraint]:
+def rules(state: ChatState) -> list[Rule]:
     """The rules that the user set in this chat and that still hold, oldest first, with what was changed by
     hand."""
     return rules_of(past(state.chat), amendments(state))
@@ -272,14 +272,14 @@ def amendments(state: ChatState) -> list[Amendment]:
     return [*taken, *(change for change in state.amendments if change.floor == floor)]
 
 
-def add_rule(state: ChatState, text: str) -> Constraint:
+def add_rule(state: ChatState, text: str) -> Rule:
     """Set a rule by hand: it stands in every prompt from now on. Raises UsageError for no text, and for that
     of a rule that holds."""
     _change_rule(state, "", _rule_text(state, text))
     return rules(state)[-1]
 
 
-def edit_rule(state: ChatState, number: int, text: str) -> Constraint:
+def edit_rule(state: ChatState, number: int, text: str) -> Rule:
     """Put another text in place of a rule of the list, which counts from 1; it keeps its place. Raises
     UsageError."""
     old, wanted = _rule(state, number), _rule_text(state, text)
@@ -287,14 +287,14 @@ def edit_rule(state: ChatState, number: int, text: str) -> Constraint:
     return replace(old, text=wanted, turn=state.chat.turn)
 
 
-def drop_rule(state: ChatState, number: int) -> Constraint:
+def drop_rule(state: ChatState, number: int) -> Rule:
     """Take a rule from the list, which counts from 1: it is the user's no more. Raises UsageError."""
     old = _rule(state, number)
     _change_rule(state, old.text, "")
     return old
 
 
-def _rule(state: ChatState, number: int) -> Constraint:
+def _rule(state: ChatState, number: int) -> Rule:
     held = rules(state)
     if 0 < number <= len(held):
         return held[number - 1]
@@ -326,7 +326,7 @@ def saved_amendments(store: Store, session: str) -> list[Amendment]:
     return [Amendment(**row) for row in rows if len(row) == len(names)]  # type: ignore[arg-type]  # reason: read from JSON
 
 
-def rules_without_room(state: ChatState) -> list[Constraint]:
+def rules_without_room(state: ChatState) -> list[Rule]:
     """The rules that hold and yet stand in no prompt: newer ones take all that rules may use of one."""
     view = "\n".join(piece.content for piece in state.chat.pieces)
     return without_room(rules(state), view, state.budget)

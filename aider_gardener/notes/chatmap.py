@@ -20,7 +20,7 @@ from typing import NamedTuple
 from aider_gardener.compress.line import cut_at_word
 from aider_gardener.messages import Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.names import Name, gather, names_in
-from aider_gardener.notes.rules import Amendment, Constraint, Decision, decided, line, rules_of
+from aider_gardener.notes.rules import Amendment, Decision, Rule, decided, line, rules_of
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import Applied, RenditionsOf, is_notice
 from aider_gardener.reading.output import squeeze
@@ -135,7 +135,7 @@ def _section(head: str, lines: Sequence[str]) -> str:
     return "\n".join([head, *lines]) if lines else ""
 
 
-def _rule_lines(rules: Sequence[Constraint], view: str, budget: int) -> tuple[list[str], int]:
+def _rule_lines(rules: Sequence[Rule], view: str, budget: int) -> tuple[list[str], int]:
     """The rules that are not shown in the user's own words, the newest that fit, and the tokens that they
     leave of their room."""
     missing = [line(rule) for rule in reversed(_not_in(view, rules))]
@@ -144,13 +144,13 @@ def _rule_lines(rules: Sequence[Constraint], view: str, budget: int) -> tuple[li
     return found, left - sum(map(_line_tokens, found))
 
 
-def without_room(rules: Sequence[Constraint], view: str, budget: int) -> list[Constraint]:
+def without_room(rules: Sequence[Rule], view: str, budget: int) -> list[Rule]:
     """The rules that stand in no prompt with this view of the chat: newer ones take all that they may use."""
     shown, _left = _rule_lines(rules, view, budget)
     return [rule for rule in _not_in(view, rules) if line(rule) not in shown]
 
 
-def _not_in(view: str, rules: Sequence[Constraint]) -> list[Constraint]:
+def _not_in(view: str, rules: Sequence[Rule]) -> list[Rule]:
     flat = squeeze(view)
     return [rule for rule in rules if rule.text.removesuffix(" …") not in flat]
 

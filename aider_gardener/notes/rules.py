@@ -68,7 +68,7 @@ NEGATIVE = late(
 
 
 @dataclass(frozen=True)
-class Constraint:
+class Rule:
     """A rule in the user's own words, with the turn and the entry in which it was set."""
 
     text: str
@@ -78,7 +78,7 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class Decision(Constraint):
+class Decision(Rule):
     """What was settled, in the words that settled it. `is_users`: the user said so, not the model."""
 
     is_users: bool
@@ -95,7 +95,7 @@ class Amendment(NamedTuple):
     floor: int
 
 
-Change = Constraint | Amendment | str
+Change = Rule | Amendment | str
 """One step of what became of the rules: one is added, one is edited by hand, or a sentence takes some back,
 allows what they ban or has another figure for one."""
 
@@ -211,11 +211,11 @@ def is_spoken(sentence: str) -> bool:
     return 2 * plain > len(words) and "::test" not in sentence
 
 
-def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Constraint]:
+def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Rule]:
     """The rules that hold after all entries, oldest first: repeated, turned round and lifted ones are
     gone, those dropped by hand too, and of more than MOST_RULES the oldest. Read from the end, so that a
     long chat takes no longer than a short one."""
-    held: list[Constraint] = []
+    held: list[Rule] = []
     later: list[Change] = []
     typed = (entry for entry in entries if entry.source.kind is SourceKind.TYPED)
     in_order: list[Entry | Amendment] = [*typed, *amendments]
@@ -223,7 +223,7 @@ def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> 
     for each in reversed(in_order):
         with tolerating("reader of rules"):
             for change in reversed(_changes(each)):
-                rule = change if isinstance(change, Constraint) else None
+                rule = change if isinstance(change, Rule) else None
                 for newer in reversed(later):
                     rule = rule and _after(newer, rule)
                 held += [rule] if rule else []
@@ -236,19 +236,19 @@ def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> 
 def _changes(each: Entry | Amendment) -> list[Change]:
     """What an entry, or a change by hand, does to the rules before it."""
     if isinstance(each, Amendment):
-        return [each if each.old else Constraint(each.text, each.turn, "", each.seq)]
+        return [each if each.old else Rule(each.text, each.turn, "", each.seq)]
     words = typed_words(each)
     rules = rules_in(words)
     lifts = [sentence for sentence in lifted_in(words) if sentence not in rules]
-    return [*lifts, *(Constraint(text, each.turn, each.id, each.seq) for text in rules)]
+    return [*lifts, *(Rule(text, each.turn, each.id, each.seq) for text in rules)]
 
 
-def _after(change: Change, rule: Constraint) -> Constraint | None:
+def _after(change: Change, rule: Rule) -> Rule | None:
     """What an older rule is after a change; None for one that does not hold any more."""
     if isinstance(change, Amendment):
         edited = replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
         return edited if edited.text else None
-    if isinstance(change, Constraint):
+    if isinstance(change, Rule):
         if replaces(change.text, rule.text):
             return None
         newer = _has_other_figures(change.text, rule.text)
@@ -260,7 +260,7 @@ def _after(change: Change, rule: Constraint) -> Constraint | None:
     return replace(rule, text=f"{rule.text} {clipped(change, RULE_CHARS)}")
 
 
-def line(rule: Constraint) -> str:
+def line(rule: Rule) -> str:
     """How a rule or decision is shown in a list."""
     return f"[{rule.turn}] {rule.text}"
 

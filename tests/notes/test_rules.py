@@ -16,7 +16,7 @@ from aider_gardener.messages import ContentClass, Entry, entry_id
 from aider_gardener.notes.rules import (
     MOST_RULES,
     Amendment,
-    Constraint,
+    Rule,
     is_rule,
     rules_in,
     rules_of,
@@ -266,4 +266,4 @@ def test_what_is_changed_by_hand_stands_where_it_was_said() -> None:
     assert rules_of(said, [tabs, dropped]) == []
     assert [rule.text for rule in rules_of([*said, typed("Never use tabs for indentation.", 3)], [dropped])]
     edited = Amendment("Always use tabs for indentation.", "Use four spaces", 2, 0, 0)
-    assert rules_of(said[:1], [edited]) == [Constraint("Use four spaces", 2, said[0].id, 0)]
+    assert rules_of(said[:1], [edited]) == [Rule("Use four spaces", 2, said[0].id, 0)]

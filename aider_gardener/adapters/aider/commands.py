@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
-    from aider_gardener.notes.rules import Constraint
+    from aider_gardener.notes.rules import Rule
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.recall import Recalled
 
@@ -269,7 +269,7 @@ def constraints(at: CommandLine, words: str) -> None:
         raise UsageError(CONSTRAINTS_USAGE)
 
 
-def _rule_set(at: CommandLine, done: str, rule: Constraint) -> None:
+def _rule_set(at: CommandLine, done: str, rule: Rule) -> None:
     """Say what was done, and why the rule would not stand in prompts."""
     from aider_gardener.gardener.care import rules_without_room
 
