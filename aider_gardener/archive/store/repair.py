@@ -18,14 +18,13 @@ from aider_gardener import files
 from aider_gardener.archive import passages
 from aider_gardener.archive.store import (
     encryption,
-    forgotten,
+    entries,
     location,
     records,
     schema,
     search,
 )
 from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
-from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.schema import opened
 from aider_gardener.errors import StoreError
 
@@ -360,7 +359,7 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
                 _add_unchecked(old, db)
         _place(db)
         _chunk(db)
-        forgotten.begin_again(db)
+        entries.share_again(db)
 
     new.write(step)
     return listed
@@ -519,7 +518,7 @@ def _texts(db: apsw.Connection) -> Iterator[tuple[int, str, bool]]:
     sql = """SELECT o.number, o.id, o.role, o.hash, b.body FROM originals o
              LEFT JOIN bodies b ON b.original = o.number"""
     for number, stored_id, *text in db.execute(sql):
-        yield number, stored_id, is_text_of(*text)
+        yield number, stored_id, entries.is_text_of(*text)
 
 
 def _chunk(db: apsw.Connection) -> None:
