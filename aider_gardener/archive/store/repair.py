@@ -256,7 +256,7 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
             new.close()
         said = QUICKER.format(path=path)
         if location.identity(path) == seen:
-            os.replace(part, _mended(path))
+            os.replace(part, path.with_name(location.MENDED_NAME))
             files.synced(path.parent)
             aside = set_aside(path, now)
             finish(path)
@@ -272,18 +272,14 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
     return said + (NOT_SAVED.format(count=len(lost), ids=", ".join(lost[:NAMED]) + more) if lost else "")
 
 
-def _mended(path: Path) -> Path:
-    """Where a new archive waits to take the place of a damaged one."""
-    return path.with_name(location.MENDED_NAME)
-
-
 def finish(path: Path) -> bool:
     """Put a new archive in its place if one waits and nothing is there any more; whether it is there now."""
-    if not _mended(path).is_file() or path.exists():
+    mended = path.with_name(location.MENDED_NAME)
+    if not mended.is_file() or path.exists():
         return False
     location.remove(path, file=False)  # the log of the one that was set aside
     with contextlib.suppress(FileNotFoundError):  # another process was quicker
-        os.replace(_mended(path), path)
+        os.replace(mended, path)
     files.synced(path.parent)
     return True
 
@@ -293,7 +289,7 @@ def clear_parts(path: Path, *, older_than: float) -> None:
     archive that waits for no place any more."""
     names = (f"{path.name}*{PART_ENDING}*", f".{path.name}*{PART_ENDING}")
     parts = dict.fromkeys((part for name in names for part in path.parent.glob(name)), older_than)
-    for part, seconds in {**parts, _mended(path): MENDED_SECONDS}.items():
+    for part, seconds in {**parts, path.with_name(location.MENDED_NAME): MENDED_SECONDS}.items():
         with contextlib.suppress(OSError):
             if time.time() - part.stat().st_mtime >= seconds:
                 part.unlink()
@@ -330,7 +326,14 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
         made = schema.number_of(db)
         db.execute("DELETE FROM state WHERE session = ?", (schema.OWN,))  # it is the same archive
         with contextlib.closing(_opened_damaged(damaged, key)) as old:
-            _copy_all(old, db, listed, is_plain=not key)
+            if not key:
+                _read_first_page(old)
+            listed.update(_ids(old))
+            for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
+                _copy(old, db, table)
+            if not key:  # the other texts of a damaged page are told by their hashes
+                old.pragma("checksum_verification", "off")
+                _copy(old, db, "bodies")
             number = schema.number_of(db)
             if number is None:
                 db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
@@ -346,18 +349,6 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
 
     new.write(step)
     return listed
-
-
-def _copy_all(old: apsw.Connection, db: apsw.Connection, listed: set[str], *, is_plain: bool) -> None:
-    """Copy each row that can be read; `listed` gets the ids that there are."""
-    if is_plain:
-        _read_first_page(old)
-    listed.update(_ids(old))
-    for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
-        _copy(old, db, table)
-    if is_plain:  # the other texts of a damaged page are told by their hashes
-        old.pragma("checksum_verification", "off")
-        _copy(old, db, "bodies")
 
 
 def _opened_damaged(damaged: Path, key: str) -> apsw.Connection:
