@@ -1,15 +1,15 @@
 """How long the archive keeps what it holds: confidence, importance, and what may be pruned.
 
-First pure arithmetic over `Holding`s; then what a policy lets go leaves the archive for good, and its room is
-given back. Nothing goes without `--yes` or a policy that the user set.
+First pure arithmetic over `Holding`s; then what the rules and a cap let go leaves the archive for good, and
+its room is given back. Nothing goes without `--yes` or a setting of the user's.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store.base import CONFIDENCE_FLOOR, CONFIDENCE_LOSS_PER_HOUR, Holding
@@ -29,13 +29,6 @@ MEGABYTE = 1_000_000
 
 ROUNDS = 4
 """How often a cap is aimed at: what an entry takes on disk beside its text is only estimated."""
-
-
-@dataclass(frozen=True)
-class RetentionPolicy:
-    """What may go besides what the rules let go: `max_bytes` caps the archive's size (0: no cap)."""
-
-    max_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,35 +76,28 @@ def importance(held: Holding, now: float) -> float:
 
 
 def plan_pruning(
-    holdings: Iterable[Holding],
-    live: Collection[str],
-    *,
-    now: float,
-    file_bytes: int,
-    policy: RetentionPolicy,
+    holdings: Iterable[Holding], live: Collection[str], *, now: float, file_bytes: int, max_bytes: int = 0
 ) -> list[Pruning]:
     """What may go, the oldest of the least important first. Never what is pinned or stands in a live session.
 
-    `file_bytes` is the size of the archive without its free pages. What the cap asks for beyond the rules
-    is estimated by the share that an entry's text has in all texts.
+    `file_bytes` is the size of the archive without its free pages, `max_bytes` its cap (0: none). What the
+    cap asks for beyond the rules is estimated by the share that an entry's text has in all texts.
     """
     everything = list(holdings)
     share = file_bytes / max(1, sum(held.bytes for held in everything))
-    judged = [
-        (held, confidence(held, now), importance(held, now))
-        for held in everything
-        if not held.pinned and not any(session in live for session in held.sessions)
-    ]
-    judged.sort(key=lambda each: (round(each[2], 3), each[0].used_at, each[0].entry_id))
-    left, found = float(file_bytes), []
-    due = [(each, reason_to_go(*each, now=now)) for each in judged]
-    left -= sum(each[0].bytes * share for each, reason in due if reason)
-    for (held, sure, worth), reason in due:
-        if not reason and policy.max_bytes and left > policy.max_bytes:
-            reason = f"the archive is larger than {policy.max_bytes / MEGABYTE:g} MB"
-            left -= held.bytes * share
-        if reason:
-            found.append(Pruning(held, sure, worth, reason))
+    judged = []
+    for held in everything:
+        if not held.pinned and not any(session in live for session in held.sessions):
+            sure, worth = confidence(held, now), importance(held, now)
+            judged.append(Pruning(held, sure, worth, reason_to_go(held, sure, worth, now=now)))
+    judged.sort(key=lambda each: (round(each.importance, 3), each.holding.used_at, each.holding.entry_id))
+    left, found = file_bytes - sum(each.holding.bytes * share for each in judged if each.reason), []
+    for each in judged:
+        if not each.reason and max_bytes and left > max_bytes:
+            left -= each.holding.bytes * share
+            each = replace(each, reason=f"the archive is larger than {max_bytes / MEGABYTE:g} MB")
+        if each.reason:
+            found.append(each)
     return found
 
 
@@ -125,25 +111,18 @@ def reason_to_go(held: Holding, sure: float, worth: float, *, now: float) -> str
     return ""
 
 
-def proposal(
-    store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] = time.time
-) -> list[Pruning]:
-    """What the policy lets go now. Changes nothing. Raises StoreError."""
-    return plan_pruning(
-        store.holdings(),
-        store.live_sessions(),
-        now=clock(),
-        file_bytes=store.size_bytes(),
-        policy=policy,
-    )
+def proposal(store: Store, max_bytes: int = 0, *, clock: Callable[[], float] = time.time) -> list[Pruning]:
+    """What may go now. Changes nothing. Raises StoreError."""
+    size, live = store.size_bytes(), store.live_sessions()
+    return plan_pruning(store.holdings(), live, now=clock(), file_bytes=size, max_bytes=max_bytes)
 
 
-def prune(store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] = time.time) -> int:
-    """Delete for good what the policy lets go, and give its room back to the disk; returns how many
-    entries. Raises StoreError."""
+def prune(store: Store, max_bytes: int = 0, *, clock: Callable[[], float] = time.time) -> int:
+    """Delete for good what may go, and give its room back to the disk; returns how many entries. Raises
+    StoreError."""
     entries = 0
     for _ in range(ROUNDS):
-        due: Sequence[Pruning] = proposal(store, policy, clock=clock)
+        due = proposal(store, max_bytes, clock=clock)
         if not due:
             break
         entries += store.forget([each.holding.entry_id for each in due], told=False)

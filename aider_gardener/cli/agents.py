@@ -52,7 +52,7 @@ def mcp(project: Path | None) -> None:
         raise UsageError("gardener mcp needs an extra: uv tool install '.[mcp]' in the checkout") from None
     from aider_gardener.adapters.claude_code.hooks import is_local
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
-    from aider_gardener.archive.postgres import sync_if_due
+    from aider_gardener.archive.postgres.sync import sync_if_due
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.embed import loading, share_memory

@@ -126,18 +126,18 @@ def store_gc(yes: bool) -> None:
     What is deleted is gone from the file, its log and its index, and the room is given back to the disk.
     What is pinned never goes, nor what stands in a session that is open or was in use within 24 hours.
     """
-    from aider_gardener.archive.retention import MEGABYTE, RetentionPolicy, proposal, prune
+    from aider_gardener.archive.retention import MEGABYTE, proposal, prune
     from aider_gardener.gardener.files import renew_index
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
     archive = open_archive()
-    policy = RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE)
-    due = proposal(archive, policy)
+    most = settings.store_limit * MEGABYTE
+    due = proposal(archive, most)
     deletes = bool(due) and yes
     before = archive.size_bytes()
     if deletes:
-        prune(archive, policy)
+        prune(archive, most)
         renew_index(archive, project_of(archive))
     after = archive.size_bytes()
     sizes = {"bytes_before": before, "bytes_after": after}

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.retention import MEGABYTE, RetentionPolicy, prune
+from aider_gardener.archive.retention import MEGABYTE, prune
 from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.errors import GardenerError, StoreError, UsageError
@@ -140,7 +140,7 @@ def apply_retention(store: Store, project: str, settings: Settings) -> str:
         return ""
     line = ""
     try:
-        if count := prune(store, RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE)):
+        if count := prune(store, settings.store_limit * MEGABYTE):
             line = PRUNED.format(count=count, size=store.size_bytes() / MEGABYTE)
             renew_index(store, project)
     except GardenerError as error:

@@ -85,7 +85,7 @@ def write(store: Store, waiting: list[Entry], *, is_large: bool) -> None:
 
 def measured(directory: Path) -> dict[str, Any]:
     """Seconds of each step in this process, by the processor, and the most memory that it took after it."""
-    from aider_gardener.archive.retention import RetentionPolicy, proposal, prune
+    from aider_gardener.archive.retention import proposal, prune
     from aider_gardener.archive.store import open_to_read
     from aider_gardener.gardener.files import project_index
     from aider_gardener.gardener.past_chats import project_status
@@ -113,11 +113,11 @@ def measured(directory: Path) -> dict[str, Any]:
     stored = chat.store.session_entries("s0")
     step("forget", lambda: chat.store.forget([stored[7].id]))
     step("forget a session", lambda: chat.store.forget_session("s1"))
-    step("gc, shown", lambda: proposal(chat.store, RetentionPolicy()))
+    step("gc, shown", lambda: proposal(chat.store))
     step("index", lambda: project_index(chat.store, "p"))
     step("verify", chat.store.verify)
     step("open to read", lambda: open_to_read(directory).close())
-    step("gc of all", lambda: prune(chat.store, RetentionPolicy()))
+    step("gc of all", lambda: prune(chat.store))
     step("end", chat.close)
     return found
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from made_lines import bytes_of
 
-from aider_gardener.archive.retention import DAY, HOUR, RetentionPolicy, proposal
+from aider_gardener.archive.retention import DAY, HOUR, proposal
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main
@@ -103,9 +103,9 @@ def test_what_a_process_holds_is_not_pruned(tmp_path: Path) -> None:
     holder = open_store(tmp_path)
     holder.open_session("old", project="p", started_at=OLD)
     reader = open_store(tmp_path)
-    assert proposal(reader, RetentionPolicy()) == []
+    assert proposal(reader) == []
     holder.close()
-    assert len(proposal(reader, RetentionPolicy())) == 60
+    assert len(proposal(reader)) == 60
 
 
 def test_use_raises_confidence(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.archive.retention import DAY, HOUR, RetentionPolicy, confidence, importance, plan_pruning
+from aider_gardener.archive.retention import DAY, HOUR, confidence, importance, plan_pruning
 from aider_gardener.archive.store.base import Holding
 from aider_gardener.messages import ContentClass
 
@@ -18,10 +18,8 @@ def aged(days: float, **rest: object) -> Holding:
     return FRESH._replace(used_at=NOW - days * DAY, **rest)  # type: ignore[arg-type]  # reason: checked by use
 
 
-def gone(
-    *holdings: Holding, live: tuple[str, ...] = (), policy: RetentionPolicy | None = None, size: int = 100_000
-) -> list[str]:
-    due = plan_pruning(holdings, live, now=NOW, file_bytes=size, policy=policy or RetentionPolicy())
+def gone(*holdings: Holding, live: tuple[str, ...] = (), most: int = 0, size: int = 100_000) -> list[str]:
+    due = plan_pruning(holdings, live, now=NOW, file_bytes=size, max_bytes=most)
     return [each.holding.entry_id for each in due]
 
 
@@ -57,20 +55,20 @@ def test_what_was_never_used_goes_when_it_has_lost_its_worth() -> None:
     assert gone(aged(29, uses=9)) == [] and gone(aged(31, uses=9)) == ["g1"]
 
 
-def test_pinned_entries_and_live_sessions_stay_whatever_the_policy() -> None:
-    for policy in (RetentionPolicy(), RetentionPolicy(max_bytes=1)):
-        assert gone(aged(400), policy=policy) == ["g1"]
-        assert gone(aged(400, pinned=True), policy=policy) == []
-        assert gone(aged(400, sessions=("a", "s")), live=("s",), policy=policy) == []
+def test_pinned_entries_and_live_sessions_stay_whatever_the_cap() -> None:
+    for most in (0, 1):
+        assert gone(aged(400), most=most) == ["g1"]
+        assert gone(aged(400, pinned=True), most=most) == []
+        assert gone(aged(400, sessions=("a", "s")), live=("s",), most=most) == []
 
 
 def test_a_cap_takes_the_oldest_of_the_least_important_first() -> None:
     holdings = [aged(n + 1, uses=5)._replace(entry_id=f"g{n:02d}") for n in range(10)]
-    found = gone(*reversed(holdings), policy=RetentionPolicy(max_bytes=50_000), size=100_000)
+    found = gone(*reversed(holdings), most=50_000, size=100_000)
     assert found == [f"g{n:02d}" for n in range(9, 4, -1)]
     rich = aged(10, uses=200, cls="prompt")._replace(entry_id="rich")
-    assert "rich" not in gone(rich, *holdings, policy=RetentionPolicy(max_bytes=80_000), size=110_000)
-    assert gone(*holdings, policy=RetentionPolicy(max_bytes=100_000), size=100_000) == []
+    assert "rich" not in gone(rich, *holdings, most=80_000, size=110_000)
+    assert gone(*holdings, most=100_000, size=100_000) == []
 
 
 @given(
@@ -85,7 +83,7 @@ def test_a_cap_frees_at_least_what_it_must_and_never_twice(
 ) -> None:
     holdings = [aged(day, uses=uses, cls=cls)._replace(entry_id=f"g{n}") for n, day in enumerate(days)]
     size = sum(each.bytes for each in holdings) * 2
-    found = gone(*holdings, policy=RetentionPolicy(max_bytes=cap), size=size)
+    found = gone(*holdings, most=cap, size=size)
     assert len(found) == len(set(found))
     left = size - len(found) * 8_000
     assert not cap or left <= cap

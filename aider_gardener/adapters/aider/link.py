@@ -74,7 +74,7 @@ class Process:
     def sync_shared(self, gardener: Gardener) -> None:
         """Sync a shared project beside the chat if it is time to; only where it is known what the environment
         was before a repository's files could name a server."""
-        from aider_gardener.archive.postgres import sync_if_due
+        from aider_gardener.archive.postgres.sync import sync_if_due
 
         archive = gardener.state.archive
         opened = self.archives.get(str(archive.store.directory))

@@ -247,7 +247,7 @@ def archive(
             hooks.ingest(given)
         if event == STOP:  # no other event may follow
             store.copy_if_due()
-            from aider_gardener.archive.postgres import sync_if_due
+            from aider_gardener.archive.postgres.sync import sync_if_due
 
             sync_if_due(store, str(project), os.environ)
     finally:

@@ -24,7 +24,7 @@ from aider_gardener.archive.postgres.lines import Row, known_by, record_of
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import entries, records, schema, sessions, words
-from aider_gardener.archive.store.forgotten import ENTRY, KEY
+from aider_gardener.archive.store.entries import ENTRY, SHARE
 from aider_gardener.archive.store.location import user_directory
 from aider_gardener.archive.store.records import (
     FORGET,
@@ -98,7 +98,7 @@ def agreement(share: Share) -> Path:
 
 
 def share_of(db: apsw.Connection, project: str) -> Share | None:
-    found = sessions.get_state(db, schema.OWN, KEY + project)
+    found = sessions.get_state(db, schema.OWN, SHARE + project)
     return Share(**json.loads(found)) if found else None
 
 
@@ -107,13 +107,13 @@ def save_share(db: apsw.Connection, share: Share, *, is_own: bool = False) -> No
     called before it was moved."""
     for table in ("sessions", "tombstones") if is_own else ():
         db.execute(f"UPDATE {table} SET project = ?", (share.project,))
-    sessions.set_state(db, schema.OWN, KEY + share.project, json.dumps(asdict(share)))
+    sessions.set_state(db, schema.OWN, SHARE + share.project, json.dumps(asdict(share)))
 
 
 def drop(db: apsw.Connection, project: str) -> None:
     """Share a project no more. What came from the server stays."""
     project = sessions.column(project)
-    db.execute("DELETE FROM state WHERE session = ? AND key = ?", (schema.OWN, KEY + project))
+    db.execute("DELETE FROM state WHERE session = ? AND key = ?", (schema.OWN, SHARE + project))
     db.execute("DELETE FROM tombstones WHERE project = ?", (project,))
 
 

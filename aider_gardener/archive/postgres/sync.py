@@ -7,6 +7,8 @@ of the server's, and what it has is marked afterwards. A line that is pushed twi
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,8 +20,8 @@ from typing import TYPE_CHECKING
 from aider_gardener.archive.postgres import lines, local, server
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
-from aider_gardener.archive.postgres.server import ServerError, connected, named_as
-from aider_gardener.archive.store import forgotten, sessions
+from aider_gardener.archive.postgres.server import ServerError, connected, is_named, named_as
+from aider_gardener.archive.store import entries, sessions
 from aider_gardener.archive.store.records import as_json
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import write_private
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection
     from aider_gardener.archive.store.sqlite import Store
 
+SECONDS = 60.0
+"""Between the last sign of one sync of a project and the beginning of the next, by whichever process."""
 PULLED = 200
 """Lines in one batch, at most."""
 STATUS_SECONDS = 3
@@ -62,6 +66,46 @@ PUT_PASSAGE = """
     SELECT l.archive, l.hash, %s, %s, %s, %s, %s::float4[] FROM gardener.lines l
     WHERE l.archive = %s AND l.author = session_user AND l.hash = %s AND l.words IS NOT NULL LIMIT 1
     ON CONFLICT DO NOTHING"""
+
+
+def begin(given: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Begin a process away from the repository, where nothing of it can be imported, and from the
+    terminal."""
+    return subprocess.Popen(
+        list(given),
+        env=dict(environ),
+        cwd=Path(sys.executable).parent,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def sync_if_due(
+    store: Store,
+    project: str,
+    environ: Mapping[str, str],
+    *,
+    clock: Callable[[], float] = time.time,
+    start: Callable[[Sequence[str], Mapping[str, str]], object] = begin,
+) -> bool:
+    """Begin to sync a project in a process of its own if none does and the last is a minute ago; whether one
+    was begun. A sync that goes on says so with each batch. A project that is not shared costs one look, and
+    nothing that goes wrong here is the host's. `clock` gives seconds since the epoch."""
+    if not is_named(environ) or not store.is_file:
+        return False
+    now = clock()
+    try:
+        share = store.database.read(lambda db: local.share_of(db, project))
+        if share is None or 0 <= now - share.active_at < SECONDS:
+            return False
+        local.note(store, project, active_at=now)
+        silent = ["--store", str(store.directory or ""), "--project", project, "--unasked"]
+        start([sys.executable, "-m", "aider_gardener.cli", "store", "sync", *silent], environ)
+    except (OSError, StoreError):
+        return False
+    return True
 
 
 @dataclass
@@ -151,7 +195,7 @@ class _Exchange:
         if author != share.author or not may_read:
             raise ServerError(NO_MEMBER.format(author=author, name=share.name))
         if int(last) < share.seen:  # the server was put back from an older copy
-            self.store.database.write(forgotten.begin_again)
+            self.store.database.write(entries.share_again)
         self._note(may_write=bool(may_write))
 
     def _pull(self, connection: Connection) -> bool:
@@ -326,7 +370,7 @@ def status(store: Store, project: str, environ: Mapping[str, str] = os.environ) 
     return {
         "shared": True,
         "name": found.name,
-        "server": server.host_of(environ) if server.is_named(environ) else "",
+        "server": server.host_of(environ) if is_named(environ) else "",
         "role": "owner" if found.may_write else "reader",
         "author": found.author,
         "waiting": said,

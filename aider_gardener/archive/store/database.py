@@ -103,12 +103,8 @@ class LogGone(Gone):
     with those who hold it."""
 
 
-class ForeignFile(StoreError):
-    """The file is somebody else's, or of another version: it must not be touched."""
-
-
-class OtherVersion(ForeignFile):
-    """The file is an archive of another version."""
+class OtherVersion(StoreError):
+    """The file is an archive of another version: it must not be touched."""
 
 
 class EmptyFile(apsw.CorruptError):
@@ -215,16 +211,16 @@ class Database:
 
     def _check(self, db: apsw.Connection) -> None:
         """Whether the file is new or an archive of this version, with its tables to the letter. Raises
-        ForeignFile for what must be left alone, CorruptError."""
+        StoreError for what must be left alone, CorruptError."""
         application, version = schema.kind_of(db)
         if self.path is None or (schema.is_empty(db) and not application and not version):
             return
         if application != schema.APPLICATION_ID:
-            raise ForeignFile(NOT_OURS.format(path=self.path))
+            raise StoreError(NOT_OURS.format(path=self.path))
         if version != schema.VERSION:
             raise OtherVersion(OTHER_VERSION.format(path=self.path))
         if not schema.is_exact(db):
-            raise ForeignFile(CHANGED.format(path=self.path))
+            raise StoreError(CHANGED.format(path=self.path))
         # Through SQLite: to close a file that was opened beside it would give up the locks of the process.
         if not self.key and db.read("main", 0, CHECKSUM_PLACE, 1)[1][0] != CHECKSUM_BYTES:
             raise apsw.CorruptError(BAD_HEADER)

@@ -37,10 +37,6 @@ says."""
 NO_KEY = "no key for the encrypted archive from {source}: {why}"
 
 
-class Locked(StoreError):
-    """The archive is encrypted and cannot be opened: no fault of the file's, which must not be touched."""
-
-
 def read_marker(directory: Path) -> dict[str, str]:
     """The `source` of the key and a `check` of it, as they lie beside an encrypted archive; {} where neither
     can be read."""
@@ -52,10 +48,10 @@ def read_marker(directory: Path) -> dict[str, str]:
 
 
 def write_marker(directory: Path, source: str, key: str) -> None:
-    """Put a marker into a directory, in one step. Raises Locked for a key that is soon guessed."""
+    """Put a marker into a directory, in one step. Raises StoreError for a key that is soon guessed."""
     if len(key) < KEY_CHARS:
         why = f"it has {len(key)} characters and is soon guessed: take at least {KEY_CHARS}"
-        raise Locked(NO_KEY.format(source=source, why=why))
+        raise StoreError(NO_KEY.format(source=source, why=why))
     value = {"source": source, "check": _check(key, os.urandom(16).hex())}
     write_private(directory / MARKER_NAME, json.dumps(value))
 
@@ -91,14 +87,14 @@ def is_secret(path: Path, source: str) -> bool:
 def key_for(path: Path, source: str) -> str:
     """The key to open an archive with, "" for one that is not encrypted.
 
-    A new one is encrypted if there is a source; one that exists stays what it is. Raises Locked.
+    A new one is encrypted if there is a source; one that exists stays what it is. Raises StoreError.
     """
     header, marker = header_of(path), read_marker(path.parent)
     if header.startswith(PLAIN_HEADER) or not (is_encrypted(path) or marker or (source and not header)):
         return ""
     source = source or marker.get("source", "")
     if not source:
-        raise Locked(f"{path} is encrypted; set store_key to where its key is: keyring, env or file:PATH")
+        raise StoreError(f"{path} is encrypted; set store_key to where its key is: keyring, env or file:PATH")
     from hmac import compare_digest  # late: most archives are plain
 
     key = read_key(source)
@@ -110,14 +106,14 @@ def key_for(path: Path, source: str) -> str:
     return key
 
 
-def wrong_key(path: Path, source: str) -> Locked:
+def wrong_key(path: Path, source: str) -> StoreError:
     """The error for an archive that the key of a source does not fit."""
-    return Locked(f"{path} is encrypted and the key of {source} is not the one; it was left alone")
+    return StoreError(f"{path} is encrypted and the key of {source} is not the one; it was left alone")
 
 
 def read_key(source: str, *, make: bool = False) -> str:
     """The key of a source: `env`, `keyring` or `file:PATH`. With `make` a keyring or a file that has none yet
-    gets a random one. Raises Locked, saying what to do."""
+    gets a random one. Raises StoreError, saying what to do."""
     kind, _, place = source.partition(":")
     try:
         if kind == "env":
@@ -131,7 +127,9 @@ def read_key(source: str, *, make: bool = False) -> str:
         if not key:
             raise ValueError(f"{VARIABLE} is empty" if kind == "env" else "it holds none")
     except (OSError, ValueError) as error:
-        raise Locked(NO_KEY.format(source=source, why=getattr(error, "strerror", None) or error)) from error
+        raise StoreError(
+            NO_KEY.format(source=source, why=getattr(error, "strerror", None) or error)
+        ) from error
     return key
 
 

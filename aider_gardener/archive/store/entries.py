@@ -1,6 +1,9 @@
-"""Entries in SQLite: how an original, its occurrences and its renditions are written and read.
+"""Entries in SQLite: how an original, its occurrences and its renditions are written, read and forgotten.
 
-Deletion leaves no bytes behind: rows, index, freed pages and the write-ahead log.
+Deletion leaves no bytes behind: rows, index, freed pages and the write-ahead log. Of a shared project it is
+noted what is forgotten, so that the other machines hear of it. How a project is shared is a small value of
+the archive itself, beside its number: neither exported nor imported, so that nobody shares what another
+archive shared. No more of it than its author is known here.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.store import forgotten, schema, search, sessions, vectors
+from aider_gardener.archive.providers import SHARED, may_go
+from aider_gardener.archive.store import schema, search, sessions
 from aider_gardener.archive.store.base import TRANSCRIPT_KEY, Record
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
@@ -44,6 +48,10 @@ COLUMNS = {
 SELECT_SAID = f"SELECT {', '.join(COLUMNS.values())} {PLACES} JOIN bodies b ON b.original = o.number"
 """What was said where, by the names that a record of it has."""
 
+SHARE = "share:"
+"""Before a project's path, the key under which it is kept how the project is shared."""
+ENTRY, SESSION = "entry", "session"
+"""What a tombstone is of."""
 NAMED = re.compile(r'"(g[0-9a-f]+)"')
 """An id in the data of an event."""
 CHECKPOINT_TRIES = 20
@@ -265,7 +273,7 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
     sql = "SELECT number, id FROM originals WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number"
     numbers: dict[int, str] = dict(db.execute(sql, (json.dumps(list(ids)),)))
     if numbers:
-        forgotten.note_entries(db, numbers, told=told)
+        _note_entries(db, numbers, told=told)
         _delete(db, numbers)
     return len(numbers)
 
@@ -297,7 +305,6 @@ def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
     """Delete originals, given with their ids, and all that was made of them."""
     for number in numbers:
         search.remove(db, number)
-        vectors.remove(db, number)
         for table in ("chunks", "renditions", "occurrences", "bodies"):
             db.execute(f"DELETE FROM {table} WHERE original = ?", (number,))
         db.execute("DELETE FROM originals WHERE number = ?", (number,))
@@ -340,7 +347,7 @@ def forget_session(db: apsw.Connection, session: str) -> int:
     another process holds open goes on, empty, in its project."""
     number = db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get
     places = [row[0] for row in db.execute("SELECT number FROM occurrences WHERE session = ?", (number,))]
-    forgotten.note_session(db, session)
+    _note_session(db, session)
     count = forget(db, _occurring_only_at(db, places).values())
     db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
     if session not in sessions.open_elsewhere(db):
@@ -348,6 +355,66 @@ def forget_session(db: apsw.Connection, session: str) -> int:
     db.execute("DELETE FROM state WHERE session = ? AND key != ?", (session, TRANSCRIPT_KEY))
     db.execute("DELETE FROM events WHERE session = ?", (session,))
     return count
+
+
+def _note_entries(db: apsw.Connection, numbers: Iterable[int], *, told: bool) -> None:
+    """Note, before originals are deleted, those of shared projects; other machines hear of the user's own.
+
+    Without `told` they hear only of what was said on this machine: what was fetched was pruned here alone.
+    What was said to a local model was never sent, so nothing of it is told either.
+    """
+    authors = _authors(db)
+    sql = f"""SELECT s.project, lower(hex(o.hash)), o.id, s.id, n.provider {PLACES}
+              WHERE o.number IN (SELECT value FROM json_each(?)) ORDER BY o.number"""
+    found = db.execute(sql, (json.dumps(list(numbers)),)) if authors else ()
+    noted: dict[tuple[str, str, str], bool] = {}
+    for project, key, stored_id, session, provider in found:
+        if project in authors:
+            is_own = _is_told(authors[project], session, provider, told)
+            noted[project, key, stored_id] = noted.get((project, key, stored_id), False) or is_own
+    for (project, key, stored_id), is_own in noted.items():
+        _note(db, project, ENTRY, key, stored_id, is_own)
+
+
+def _note_session(db: apsw.Connection, session: str) -> None:
+    """Note, before a session of a shared project is deleted, that it is; the same of what is told holds."""
+    authors = _authors(db)
+    sql = """SELECT s.project, n.provider FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
+             WHERE s.id = ?"""
+    found = list(db.execute(sql, (session,)))
+    project = found[0][0] if found else ""
+    if project in authors:
+        is_own = any(_is_told(authors[project], session, provider or "", True) for _, provider in found)
+        key = session.removeprefix(f"{SHARED}{authors[project]}:")
+        _note(db, project, SESSION, key, "", is_own)
+
+
+def share_again(db: apsw.Connection) -> None:
+    """Let the next sync send and fetch everything once more: rows of the archive may have been lost."""
+    for project in _authors(db):
+        share = json.loads(sessions.get_state(db, schema.OWN, SHARE + project) or "{}")
+        share |= {"sent": 0, "vectors_sent": 0, "told": 0, "seen": 0}
+        sessions.set_state(db, schema.OWN, SHARE + project, json.dumps(share))
+
+
+def _authors(db: apsw.Connection) -> dict[str, str]:
+    """The shared projects, each with this user's role on the server."""
+    sql = "SELECT key, value FROM state WHERE session = ? AND key >= ? AND key < ? ORDER BY key"
+    rows = db.execute(sql, (schema.OWN, SHARE, SHARE[:-1] + ";"))
+    return {key[len(SHARE) :]: json.loads(search.decode(value))["author"] for key, value in rows}
+
+
+def _is_told(author: str, session: str, provider: str, told: bool) -> bool:
+    if session.startswith(SHARED):
+        return told and session.startswith(f"{SHARED}{author}:")
+    return may_go(provider, "server")
+
+
+def _note(db: apsw.Connection, project: str, kind: str, key: str, stored_id: str, is_own: bool) -> None:
+    db.execute(
+        "INSERT INTO tombstones (project, kind, key, entry, at, is_own) VALUES (?, ?, ?, ?, ?, ?)",
+        (project, kind, key, stored_id, time.time(), int(is_own)),
+    )
 
 
 def empty_log(db: apsw.Connection) -> bool:

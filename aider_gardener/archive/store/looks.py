@@ -1,12 +1,166 @@
-"""What a name says of its value, and what a value looks like: whether the one can be the other's secret."""
+"""What secrets look like: the credentials of known services, and what belongs to a name that speaks of one.
+
+Of services, as data, the prefixes, alphabets and lengths that they document; lengths are lower bounds where a
+service has changed its own. Of names, what one says of its value, and of a value, whether by its looks it can
+be the name's secret.
+"""
 
 from __future__ import annotations
 
 import re
 from enum import IntEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from aider_gardener.reading.late import late
+
+
+class Format(NamedTuple):
+    """A credential's form: `expression` is looked for in the lines that hold one of `words` (lower case); the
+    secret is its last group, or all of it."""
+
+    kind: str
+    words: tuple[str, ...]
+    expression: re.Pattern[str]
+
+
+_PREFIXES = {
+    r"[A-Za-z0-9]{20,}": """dapi dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_ shpat_ shpss_ shpca_ shppa_ ntn_
+        secret_ npm_ AKCp cio LTAI napi_ snyk_ gsk_ xai- pplx- r8_ hf_ api_org_ fw_ csk- jina_ e2b_ tgp_v1_
+        fc- GR1348941 rzp_live_ rzp_test_ shippo_live_ shippo_test_ ico- p8e- tfp_ rnd_ CCIPAT_ CCIPRJ_ API-
+        live_ test_ sk_ nsec1 ck_ cs_ eyJhIjoi eyJhdXRocy""",
+    r"[A-Za-z0-9-]{19,}": """xkeysib- xsmtpsib- PMAK- NRAK- NRJS- NRII- CFPAT- HRKU- pul- pnu_ pnb_ rdme_
+        FLWSECK FLWSECK_TEST- pat-na1- pat-eu1- access-sandbox- access-production- access-development-
+        amzn.mws. tk-us- xaat- xapt-""",
+    r"[\w-]{20,}": """AIza nvapi- tvly- rubygems_ figd_ figo_ sbp_ sb_secret_ phx_ nfp_ nfc_ sgp_ slk_ aio_
+        bkua_ bkct_ CLOJARS_ tskey- ya29. 1//0 GOCSPX- dckr_pat_ dckr_oat_ hvs. hvb. hvr. github_pat_ ghp_
+        gho_ ghu_ ghs_ ghr_ pypi- sk- sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ xapp- xoxa- xoxb-
+        xoxe- xoxe.xoxp- xoxp- xoxr- xoxs- duffel_live_ duffel_test_ fio-u- dnkey- s-s4t2ud- s-s4t2af- squ_
+        sqp_ sqa_ sm_aat_ sm_pat_ sm_sat_ lsv2_pt_ lsv2_sk_ pcsk_ hcaik_ pylf_v1_ wandb_v1_ vcp_ ABSK AQVN
+        ops_""",
+    r"[\w.=+/-]{20,}": """glpat- gldt- glrt- glptt- glcbt- glagent- glsoat- glft- glimt- glffct- gloas- ATATT3
+        ATCTT3 ATSTT3 ATBB sq0atp- sq0csp- dp.pt. dp.st. dp.ct. dp.sa. dp.said. dp.scim. dp.audit. dt0c01.
+        pscale_tkn_ pscale_pw_ pscale_oauth_ EZAK EZTK fo1_ fm2_ oy2 glsa_ glc_ sntrys_ sntryu_ whsec_
+        access_token$production$""",
+    r"[\w.-]{60,}": "EAA SG. sk. v1.0-",
+    r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}": "re_",
+    r"[0-9a-f]{32}(?!\w)": "SK key-",
+    r"[\w-]{20,26}\.[\w-]{6,7}\.[\w-]{27,70}": "MD MT Mj Mz ND NT Nj Nz OD OT",
+    r"[A-Z0-9]{16}(?!\w)": "AKIA ASIA ABIA ACCA",
+    r"[A-Z0-9]{50,}": "AGE-SECRET-KEY-1",
+    r"[A-Za-z0-9]{100,}": "xprv yprv zprv",
+    r"[\w-]{8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]*)?": "eyJ",
+    r"[A-Za-z0-9]{14}\.[a-f0-9]{64}": "pat",
+    r"[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){3,5}": "A3-",
+}
+"""What follows the first characters of tokens that begin so."""
+
+_VALUE = r"""["']?((?<=")[^"$\n]{4,200}(?=")|(?<=')[^'\n]{4,200}(?=')|[^\s"'$<|-][^\s"'|<>]{3,200})"""
+_ROWS = r"""
+token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
+    \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|sha256~[\w-]{43}|(?<!\d)\d{8,10}:AA[\w-]{33}
+    |[\w.~-]{3}\dQ~[\w.~-]{31,34}|[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
+token ~ sig=,signature=,?code=,&code=,samlresponse= ~
+    (?i)(?<![a-z])(?:sig(?:nature)?|(?<=[?&])code|samlresponse)=([\w%+/=-]{30,})
+token ~ accounts,secret id,secret_id,secretid,"keyname" ~
+    (?i)"keyname"[^{}]{0,160}"value": "([\w+/=]{40,200})"|(?:accounts|secret[_ ]?id)\b.{0,40}?\b(?:0x)?
+    ([\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\b
+token ~ client(,init( ~ (?i)(?:client|init)\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']([\w-]{20,200})["']
+webhook ~ hooks.slack.com,/webhooks/,webhook.office.com,infura.io,alchemy.com ~
+    (?:slack\.com/\w{8,9}|/webhooks|/webhookb2|(?:infura\.io|alchemy\.com)(?:/ws)?/v\d)/([\w@/-]{20,})
+url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])[^\s"'`<>]{1,200})|([\w-]{20,}))@(?=[\w.\[-])
+url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})@(?:(?:tcp|unix)\(|/\w)
+password ~ :5432:,:3306:,:*:,]:587,]:465,]:25 ~
+    ^(?:[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+|\[[\w.-]+\]:\d+\s{1,9}[\w.@+-]+):(\S{4,200})\s{0,9}$
+authorization ~ bearer,basic,auth plain,auth login ~
+    (?i)(?:bearer|basic|auth (?:plain|login))(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
+cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
+password ~  -u,"-u",'-u',--user,--proxy-user, -a ,-auth ~
+    (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
+    |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%"']{1,200}[:%]([^\s"']{4,200})
+password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
+password ~  -p,/p:, /p , -w , -a , -k , -n , -x , -hp ~
+    (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
+    |plink|pscp|security|ssh-keygen|usermod|keytool|schtasks|xfreerdp|mcrcon|signtool)\b.{0,200}?
+    \s(?:-[apPwkNAX]w?[ =]{1,2}|/p[: ]|-h?p(?=\S*\d))
+    |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
+password ~ auth(,auth=(,auth ",ntication(,credential(,credentials(,connect(,nection(,login(,mysqli(,pdo( ~
+    (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|mysqli|pdo)(?:=?\(| (?=["']))
+    [^()\n]{0,120}?["'][\w.@\\-]{1,60}["'],\s{0,3}(?:Some\()?["'](?=[^"'\n]*\d)([^"'\n/:]{6,200})["']
+password ~  -x  ~ \bsnmp\w+\b.{0,200}\s-X\s{1,9}VALUE
+password ~ secrets set ~ secrets set\s(?:.{0,200}?\s)??[A-Za-z]\w{1,60}=VALUE
+password ~ hmac( ~ (?i)hmac\(\s?(?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5)([^"'\n]{8,200})["']
+password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
+    (?:\bthin:|\b(?:exp|imp|expdp|impdp|sqlldr|rman)\s(?:.{0,80}?[\s=])?["']?)
+    [\w$#]{1,60}/([^\s"'@/]{4,60})@(?=[\w/(:])
+password ~  /  ~
+    (?<![^\s:(|"'])[\w.@-]{2,60} / ((?=\S*\d)(?=\S*[a-zA-Z])(?=\S*[!*^%~#$&@+])[^\s"'/=(){}]{8,60})(?=\s|$)
+token ~ t key,tkey,t_key,s key,d key,e key,licen,serial,activation ~
+    \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
+password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass: ~
+    (?:\b(?:nmcli|ipmitool)\b.{0,200}?|^\s{0,9}(?:machine \S{1,200} |default )?
+    (?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?)\s{1,9}(?:password|psk|secret)
+     (?:\d )?VALUE|-pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,200})
+    |^(?:requirepass|bindpw|masterauth|rootpw)\s{1,9}(\S{4,200})$
+password ~ assword,passphrase ~
+    (?i)ass(?:word|phrase)[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
+    ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
+password ~ echo ,printf  ~
+    (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
+    (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
+password ~ net use,add_user,adduser,user add ~
+    (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
+    (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
+password ~ psk=,key content ~ (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
+password ~ bundle_,bundle config ~
+    (?:\bBUNDLE_(?!BUILD__|LOCAL__|MIRROR__)(?=\w{1,99}__)\w{1,200}["']?\s?[:=]
+    |\bbundle config\b.{0,60}?\s(?:https?://)?(?!build\.|local\.|mirror\.)[\w-]{1,60}(?:\.[\w-]{1,60}){1,9}/?\s)
+    \s{0,9}["']?(?:(\w{16,200}):x-oauth-basic|[^\s:"'/@$<{]{1,100}:([^\s"'/@$<{][^\s"'/@]{3,200}))
+token ~ /t/ ~
+    \b(?:(?:conda|repo|pkgs)\.anaconda\.(?:org|com|cloud)(?:/repo)?/t/((?=[\w-]{0,99}\d)[\w-]{8,200})
+    |[\w.-]{1,99}(?::\d{1,5})?/t/([a-z]{2}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))(?![\w-])
+password ~ temporary password,password for ~
+    (?i)(?:temporary password [^:\n]{0,80}|password for \S{1,80}(?=:.*\d)): (\S{6,60})$
+password ~ pwd={ ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
+password ~  as , als , comme , como , come , met  ~
+     (?:as|als|com[eo]|comme|met) ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|mit|avec|con|com|met)
+    (?: \w{2,12}){0,3}? ["'`]?((?=\S{0,60}\d)(?=\S{0,60}[!*^%~#$&@])[^\s"'`]{8,200})
+token ~ app password,setup key,secret key,manual entry,entry key,key manually,totp,2fa ~
+    \b((?=[A-Z]*[2-7])[A-Z2-7]{16,64})(?!\w)
+    |\w+ \w+[^:\n]{0,40}:\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
+pin ~ recovery code,backup code ~
+    (?i)(?:recovery|backup) codes?[^\n:]{0,60}:((?:\s{1,9}(?:[-*] |\d{1,2}[.)] )?
+    (?=[a-z-]{0,20}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){0,4},?(?=\s|$)){2,20})
+phrase ~ mnemonic,seed phrase,recovery phrase ~
+    (?i)(?:mnemonic|phrase)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
+"""
+"""Tokens without a prefix, and credentials that are known by what stands around them: kind, words, and form;
+a line that is indented goes on with the one before."""
+
+
+def _format(row: str) -> Format:
+    kind, words, form = row.replace("VALUE", _VALUE).split(" ~ ", 2)
+    return Format(kind, tuple(words.split(",")), late(form, re.ASCII | re.MULTILINE))
+
+
+FORMATS = tuple(map(_format, _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()))
+TELLING = (
+    "sqlplus|alias set|host add|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|com2sec"
+    "|rocommunity|rwcommunity|tacacs-|radius-|isakmp|securestring|add-mask::|issecret=true|wifi:|creds|jwt."
+    "|zugangsdaten|d'api|clé api|chiave api|chave api|clave api|chave de api|clave de api".split("|")
+)
+"""Commands, calls and words in whose line what looks like a secret is one."""
+_BY_FIRST: dict[str, list[str]] = {}
+for _rest, _row in _PREFIXES.items():
+    for _prefix in _row.split():
+        _BY_FIRST.setdefault(_prefix[0], []).append(re.escape(_prefix[1:]) + _rest)
+TOKEN = re.compile(
+    r"\b(?=[\w.=+/$-]{19})(?:[nrt](?<=\\[nrt]))?("
+    + "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in _BY_FIRST.items())
+    + ")",
+    re.ASCII,
+)
+"""A token with a prefix; it may follow on a `\\n` as strings write it."""
 
 
 class Looks(IntEnum):

@@ -131,8 +131,8 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
-    notice, left = "", repair.frames_left(path)
-    is_cut = repair.stays(lambda: repair.is_log_cut(path))
+    notice, (left, is_cut) = "", repair.log_left(path)
+    is_cut = is_cut and repair.stays(lambda: repair.log_left(path)[1])
     if not path.exists() and not repair.finish(path):
         notice = repair.set_copy_aside(path)
         notice = NO_ARCHIVE.format(path=path) + notice if notice else ""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
@@ -18,14 +19,13 @@ from aider_gardener import files
 from aider_gardener.archive import passages
 from aider_gardener.archive.store import (
     encryption,
-    forgotten,
+    entries,
     location,
     records,
     schema,
     search,
 )
 from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
-from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.schema import opened
 from aider_gardener.errors import StoreError
 
@@ -77,12 +77,12 @@ def stays(is_so: Callable[[], bool]) -> bool:
 def has_lost_log(database: Database, left: int) -> bool:
     """Whether the log that a killed process left behind has whole transactions behind the place up to which
     SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked of a file
-    that was just opened; `left` is what `frames_left` said before. Raises StoreError."""
+    that was just opened; `left` is what `log_left` said before. Raises StoreError."""
     path = database.path or Path()
 
     def is_longer() -> bool:
         frames, _ = database.outside(lambda db: db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP))
-        return min(left, len(frame_heads(path))) > frames
+        return min(left, len(_log(path).whole)) > frames
 
     return left > 0 and (database.is_new or stays(is_longer))
 
@@ -98,60 +98,46 @@ def is_cut_off(path: Path) -> bool:
         return size < LEAST_PAGE_BYTES
     whole = size // (int.from_bytes(head[16:18], "big") or LEAST_PAGE_BYTES)
     missing = range(whole + 1, int.from_bytes(head[28:32], "big") + 1)
-    logged = {int.from_bytes(each[:4], "big") for each in (frame_heads(path) if missing else ())}
+    logged = {int.from_bytes(each[:4], "big") for each in (_log(path).whole if missing else ())}
     return any(page not in logged for page in missing)  # one by one: a header may name millions
 
 
-def is_log_cut(path: Path) -> bool:
-    """Whether the log that a killed process left behind is shorter than the index beside it says. To be asked
-    of a file before it is opened, which makes the index anew."""
-    listed, frame = _listed(path) or (0, 0)
-    size = 0
-    with contextlib.suppress(OSError):
-        size = path.with_name(f"{path.name}-wal").stat().st_size
-    return listed > 0 and size < WAL_HEADER + listed * frame
+def log_left(path: Path) -> tuple[int, bool]:
+    """How many frames of whole transactions the log has that a killed process left behind, by its index where
+    that is of this log (what a process was killed before it said there, others write over); and whether it is
+    shorter than that index says. To be asked of a file before it is opened, which makes the index anew."""
+    log = _log(path)
+    listed = len(log.whole)
+    with contextlib.suppress(OSError), files.open_plain(path.with_name(f"{path.name}-shm")) as file:
+        head = file.read(INDEX_BYTES)
+        is_valid = len(head) == INDEX_BYTES and head[:INDEX_HEADER] == head[INDEX_HEADER : 2 * INDEX_HEADER]
+        if is_valid and log.salt in (b"", head[32:40]):
+            listed, in_file = (int.from_bytes(head[at : at + 4], sys.byteorder) for at in (16, 96))
+            listed = listed if listed > in_file else 0
+    return min(len(log.whole), listed), listed > log.frames
 
 
-def frames_left(path: Path) -> int:
-    """How many frames of whole transactions the log of an archive has that is not open yet, by its index
-    where that is of this log: what a process was killed before it said there, others write over."""
-    whole, known = len(frame_heads(path)), _listed(path)
-    return min(whole, known[0]) if known else whole
+class Log(NamedTuple):
+    """A log as its file has it: its `salt`, b"" without one, how many `frames`, and the heads of those up to
+    the last that ends a transaction, whatever their check sums say."""
+
+    salt: bytes
+    frames: int
+    whole: list[bytes]
 
 
-def _listed(path: Path) -> tuple[int, int] | None:
-    """How many frames the index of an archive's log lists, 0 where all of them stand in the file, and the
-    bytes of one; None for an index that is not there or of another log."""
-    index, log = (path.with_name(path.name + ending) for ending in ("-shm", "-wal"))
-    try:
-        with files.open_plain(index) as file:
-            head = file.read(INDEX_BYTES)
-    except OSError:
-        return None
-    salt = b""
-    with contextlib.suppress(OSError), files.open_plain(log) as file:
-        salt = file.read(WAL_HEADER)[16:24]
-    listed, written_over = (int.from_bytes(head[at : at + 4], sys.byteorder) for at in (16, 96))
-    is_whole = len(head) == INDEX_BYTES and head[:INDEX_HEADER] == head[INDEX_HEADER : 2 * INDEX_HEADER]
-    if not is_whole or salt not in (b"", head[32:40]):
-        return None
-    page = int.from_bytes(head[14:16], sys.byteorder)
-    return listed if listed > written_over else 0, FRAME_HEADER + page
-
-
-def frame_heads(path: Path) -> list[bytes]:
-    """The head of each frame of an archive's log up to the last that ends a transaction, whatever its check
-    sum says."""
-    log, found, last = path.with_name(f"{path.name}-wal"), [], 0
-    with contextlib.suppress(OSError), files.open_plain(log) as file:
+def _log(path: Path) -> Log:
+    """The log of an archive."""
+    head, heads, last = b"", list[bytes](), 0
+    with contextlib.suppress(OSError), files.open_plain(path.with_name(f"{path.name}-wal")) as file:
         head = file.read(WAL_HEADER)
         frame = FRAME_HEADER + int.from_bytes(head[8:12], "big")
         for number in range((os.fstat(file.fileno()).st_size - WAL_HEADER) // frame):
             file.seek(WAL_HEADER + number * frame)
-            found.append(file.read(FRAME_HEADER))
-            is_of_log, size_after = found[-1][8:16] == head[16:24], found[-1][4:8]
+            heads.append(file.read(FRAME_HEADER))
+            is_of_log, size_after = heads[-1][8:16] == head[16:24], heads[-1][4:8]
             last = number + 1 if is_of_log and any(size_after) else last
-    return found[:last]
+    return Log(head[16:24], len(heads), heads[:last])
 
 
 def copy_of(path: Path) -> Path:
@@ -168,6 +154,7 @@ def make_copy(database: Database) -> None:
     if path is None or path.stat().st_size > LARGEST_COPIED_BYTES:
         return
     put_back(database)
+    known = database.read(schema.last_forgotten)
     part = path.with_name(f"{location.COPY_NAME}.{os.getpid()}{PART_ENDING}")
     part.unlink(missing_ok=True)
     try:
@@ -180,7 +167,7 @@ def make_copy(database: Database) -> None:
             is_sound = target.execute("PRAGMA quick_check(1)").get == "ok"
         if is_sound:
             os.replace(part, copy_of(path))
-            if _lacking(database):  # forgotten by another process meanwhile
+            if database.read(schema.last_forgotten) != known:  # by another process meanwhile
                 drop_copy(path)
     finally:
         location.remove(part)
@@ -197,23 +184,16 @@ def is_copy_due(path: Path) -> bool:
 def put_back(database: Database) -> int:
     """Put back what the copy holds and the archive lacks, though nothing was forgotten since the copy was
     made; returns how many entries. Raises StoreError."""
-    count = len(_lacking(database))
-    if count:
-        copy, number = copy_of(database.path or Path()), database.read(schema.number_of)
-        database.write(lambda db: _add_copy(db, copy, database.key, number))
-    return count
-
-
-def _lacking(database: Database) -> set[str]:
-    """The ids of the copy that the archive has not."""
     if database.path is None:
-        return set()
-    number = database.read(schema.number_of)
-    held = _opened_copy(copy_of(database.path), database.key, number)
+        return 0
+    held = _opened_copy(copy_of(database.path), database.key, database.read(schema.number_of))
     if held is None:
-        return set()
+        return 0
     with contextlib.closing(held):
-        return _ids(held) - database.read(_ids)
+        lacking = _ids(held) - database.read(_ids)
+        if lacking:
+            database.write(lambda db: _add_copy(held, db))
+    return len(lacking)
 
 
 def _ids(db: apsw.Connection) -> set[str]:
@@ -276,7 +256,7 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
             new.close()
         said = QUICKER.format(path=path)
         if location.identity(path) == seen:
-            os.replace(part, _mended(path))
+            os.replace(part, path.with_name(location.MENDED_NAME))
             files.synced(path.parent)
             aside = set_aside(path, now)
             finish(path)
@@ -292,18 +272,14 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
     return said + (NOT_SAVED.format(count=len(lost), ids=", ".join(lost[:NAMED]) + more) if lost else "")
 
 
-def _mended(path: Path) -> Path:
-    """Where a new archive waits to take the place of a damaged one."""
-    return path.with_name(location.MENDED_NAME)
-
-
 def finish(path: Path) -> bool:
     """Put a new archive in its place if one waits and nothing is there any more; whether it is there now."""
-    if not _mended(path).is_file() or path.exists():
+    mended = path.with_name(location.MENDED_NAME)
+    if not mended.is_file() or path.exists():
         return False
     location.remove(path, file=False)  # the log of the one that was set aside
     with contextlib.suppress(FileNotFoundError):  # another process was quicker
-        os.replace(_mended(path), path)
+        os.replace(mended, path)
     files.synced(path.parent)
     return True
 
@@ -313,7 +289,7 @@ def clear_parts(path: Path, *, older_than: float) -> None:
     archive that waits for no place any more."""
     names = (f"{path.name}*{PART_ENDING}*", f".{path.name}*{PART_ENDING}")
     parts = dict.fromkeys((part for name in names for part in path.parent.glob(name)), older_than)
-    for part, seconds in {**parts, _mended(path): MENDED_SECONDS}.items():
+    for part, seconds in {**parts, path.with_name(location.MENDED_NAME): MENDED_SECONDS}.items():
         with contextlib.suppress(OSError):
             if time.time() - part.stat().st_mtime >= seconds:
                 part.unlink()
@@ -350,32 +326,29 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
         made = schema.number_of(db)
         db.execute("DELETE FROM state WHERE session = ?", (schema.OWN,))  # it is the same archive
         with contextlib.closing(_opened_damaged(damaged, key)) as old:
-            _copy_all(old, db, listed, is_plain=not key)
+            if not key:
+                _read_first_page(old)
+            listed.update(_ids(old))
+            for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
+                _copy(old, db, table)
+            if not key:  # the other texts of a damaged page are told by their hashes
+                old.pragma("checksum_verification", "off")
+                _copy(old, db, "bodies")
             number = schema.number_of(db)
             if number is None:
                 db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
             _tidy(db)
-            _add_copy(db, copy, key, number)
+            if held := _opened_copy(copy, key, number):
+                with contextlib.closing(held):
+                    _add_copy(held, db)
             if not key:
                 _add_unchecked(old, db)
         _place(db)
         _chunk(db)
-        forgotten.begin_again(db)
+        entries.share_again(db)
 
     new.write(step)
     return listed
-
-
-def _copy_all(old: apsw.Connection, db: apsw.Connection, listed: set[str], *, is_plain: bool) -> None:
-    """Copy each row that can be read; `listed` gets the ids that there are."""
-    if is_plain:
-        _read_first_page(old)
-    listed.update(_ids(old))
-    for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
-        _copy(old, db, table)
-    if is_plain:  # the other texts of a damaged page are told by their hashes
-        old.pragma("checksum_verification", "off")
-        _copy(old, db, "bodies")
 
 
 def _opened_damaged(damaged: Path, key: str) -> apsw.Connection:
@@ -412,16 +385,12 @@ def _read_first_page(old: apsw.Connection) -> None:
         old.pragma("checksum_verification", "on")
 
 
-def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object) -> None:
+def _add_copy(held: apsw.Connection, db: apsw.Connection) -> None:
     """Add what the copy holds and the archive lacks, within the caller's transaction."""
-    held = _opened_copy(copy, key, number)
-    if held is None:
-        return
-    with contextlib.closing(held):
-        _copy(held, db, "sessions")  # by their numbers, which occurrences have
-        with contextlib.suppress(StoreError):  # one that is damaged itself gives what stands before that
-            records.add_all(db, records.export_of_other(held), f"{copy} is damaged")
-        _copy(held, db, "tombstones")
+    _copy(held, db, "sessions")  # by their numbers, which occurrences have
+    with contextlib.suppress(StoreError):  # one that is damaged itself gives what stands before that
+        records.add_all(db, records.export_of_other(held), DAMAGED)
+    _copy(held, db, "tombstones")
 
 
 def _opened_copy(copy: Path, key: str, number: object) -> apsw.Connection | None:
@@ -519,7 +488,7 @@ def _texts(db: apsw.Connection) -> Iterator[tuple[int, str, bool]]:
     sql = """SELECT o.number, o.id, o.role, o.hash, b.body FROM originals o
              LEFT JOIN bodies b ON b.original = o.number"""
     for number, stored_id, *text in db.execute(sql):
-        yield number, stored_id, is_text_of(*text)
+        yield number, stored_id, entries.is_text_of(*text)
 
 
 def _chunk(db: apsw.Connection) -> None:

@@ -86,7 +86,7 @@ TABLES = (
 """`bodies` hold the texts of `originals`, `occurrences` say where these stood, `chunks` are the spans that
 are found as one (`embedded` is 1 once one has a vector). `vectors.number` only grows, so that what is new can
 be told; `embedders.removed` grows when vectors are deleted, which tells copies in memory. `holders` are the
-processes that hold a session open, `tombstones` what was forgotten of shared projects (see `forgotten`)."""
+processes that hold a session open, `tombstones` what was forgotten of shared projects."""
 
 
 def kind_of(db: apsw.Connection) -> tuple[object, object]:

@@ -11,8 +11,17 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 
-from aider_gardener.archive.store.formats import FORMATS, TELLING, TOKEN
-from aider_gardener.archive.store.looks import MIXED, Looks, is_idle, is_strong, kind_of, looks
+from aider_gardener.archive.store.looks import (
+    FORMATS,
+    MIXED,
+    TELLING,
+    TOKEN,
+    Looks,
+    is_idle,
+    is_strong,
+    kind_of,
+    looks,
+)
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
 

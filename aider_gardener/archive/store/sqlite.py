@@ -28,7 +28,6 @@ from aider_gardener.archive.store import (
     repair,
     search,
     sessions,
-    vectors,
 )
 from aider_gardener.archive.store.base import (
     Event,
@@ -109,7 +108,7 @@ class Store:
         self._clock = clock
         self._lock = threading.RLock()
         self._redactor = Redactor()
-        self._vectors = vectors.VectorCache()
+        self._vectors = search.VectorCache()
         self._places = search.PlaceCache()
         self._has_live = False
         database.repair = self._look_again if database.read_only else self._repair
@@ -409,7 +408,7 @@ class Store:
 
     def vectors_pending(self, limit: int, embedder: str) -> list[StoredPassage]:
         """At most `limit` chunks without a vector of this embedder, the newest first."""
-        return self._read(lambda db: list(vectors.pending(db, limit, embedder)))
+        return self._read(lambda db: list(search.vectors_pending(db, limit, embedder)))
 
     def put_vectors(self, items: Sequence[tuple[StoredPassage, Vector]], embedder: str) -> int:
         """Keep a vector for each chunk; returns how many were new.
@@ -417,7 +416,7 @@ class Store:
         A chunk that is no longer there, or has a vector of this embedder, is passed over. Vectors of
         one embedder are of one length: the first decides, another raises StoreError.
         """
-        return self._db.write(lambda db: vectors.put(db, items, embedder)) if items else 0
+        return self._db.write(lambda db: search.put_vectors(db, items, embedder)) if items else 0
 
     def similarities(
         self, vector: Vector, *, embedder: str, chunks: NDArray[np.int64]

@@ -10,7 +10,7 @@ import pytest
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.options import Origins
-from aider_gardener.archive import postgres
+from aider_gardener.archive.postgres import sync
 from aider_gardener.archive.postgres.server import VARIABLE
 
 from .conftest import Begin
@@ -53,7 +53,7 @@ def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_wa
     begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[dict[str, str]] = []
-    monkeypatch.setattr(postgres, "sync_if_due", lambda _store, _project, environ: begun.append(environ))
+    monkeypatch.setattr(sync, "sync_if_due", lambda _store, _project, environ: begun.append(environ))
     driver = begin()
     driver.ask("/ask remember 48213")
     gardener = driver.coder.gardener

@@ -12,10 +12,10 @@ from unittest.mock import Mock
 import pytest
 from shared_archives import Machine
 
-from aider_gardener.archive import postgres
-from aider_gardener.archive.postgres import local, sync_if_due
+from aider_gardener.archive.postgres import local, sync
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
+from aider_gardener.archive.postgres.sync import sync_if_due
 from aider_gardener.archive.store import open_store
 
 PROJECT = "/projects/pump"
@@ -94,7 +94,7 @@ def test_nothing_of_the_working_directory_is_imported(
 ) -> None:
     (tmp_path / "planted.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
-    process = postgres.begin([sys.executable, "-m", "planted"], {"PATH": "/bin"})
+    process = sync.begin([sys.executable, "-m", "planted"], {"PATH": "/bin"})
     assert process.wait(timeout=120) == 1
 
 

@@ -15,9 +15,9 @@ from shared_archives import PROJECT, Machine, Machines, Team, chunks, entry
 from aider_gardener.archive.postgres import lines, local, sync
 from aider_gardener.archive.postgres.server import VARIABLE, connected
 from aider_gardener.archive.postgres.sync import SyncReport
-from aider_gardener.archive.retention import RetentionPolicy, prune
+from aider_gardener.archive.retention import prune
 from aider_gardener.archive.sessions import HOST_KEY, host_of
-from aider_gardener.archive.store import forgotten
+from aider_gardener.archive.store import entries
 
 ODD = "a NUL \0, a lone surrogate \ud800, a pair that is none \ud83d\ude00, ünïcödé and 日本語"
 
@@ -174,7 +174,7 @@ def test_retention_reaches_the_copies_of_what_was_said_here_but_not_what_was_fet
     (fetched,) = other.say("said on the other machine")
     for machine in (one, other, one):
         machine.share_and_sync()
-    assert prune(one.store, RetentionPolicy(), clock=lambda: 9e9) == 2
+    assert prune(one.store, clock=lambda: 9e9) == 2
     assert one.sync().told == 1
     other.sync()
     assert other.store.original(said) is None
@@ -239,7 +239,7 @@ def test_an_archive_that_was_lost_or_mended_is_fetched_back(machines: Machines) 
     new.share()
     assert new.sync().fetched == 1 and new.store.original(said) == "before the disk died"
     new.store.database.write(lambda db: db.execute("DELETE FROM occurrences"))
-    new.store.database.write(forgotten.begin_again)
+    new.store.database.write(entries.share_again)
     assert new.sync().fetched == 1
 
 

@@ -29,7 +29,7 @@ from aider_gardener.archive.store.encryption import (
     is_encrypted,
     write_marker,
 )
-from aider_gardener.archive.store.vectors import packed
+from aider_gardener.archive.store.search import packed
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition

@@ -12,7 +12,7 @@ import pytest
 from made_entries import entry
 
 from aider_gardener.archive.sessions import project_sessions
-from aider_gardener.archive.store import Store, forgotten, open_store, repair, schema, sessions
+from aider_gardener.archive.store import Store, entries, open_store, repair, schema, sessions
 from aider_gardener.archive.store.opening import open_lines
 
 PROJECT = "/projects/pump"
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Store:
     found = open_store(tmp_path / "archive")
     found.open_session("s", project=PROJECT, started_at=1.0, live=False)
     found.database.write(
-        lambda db: sessions.set_state(db, schema.OWN, forgotten.KEY + PROJECT, json.dumps(SHARE))
+        lambda db: sessions.set_state(db, schema.OWN, entries.SHARE + PROJECT, json.dumps(SHARE))
     )
     return found
 
@@ -99,6 +99,6 @@ def test_an_archive_that_was_saved_from_damage_sends_everything_again(store: Sto
     fresh = open_store(tmp_path / "fresh")
     path = tmp_path / "archive" / "gardener.db"
     repair.salvage(fresh.database, path, repair.copy_of(path), "")
-    share = json.loads(str(fresh.get_state(schema.OWN, forgotten.KEY + PROJECT)))
+    share = json.loads(str(fresh.get_state(schema.OWN, entries.SHARE + PROJECT)))
     assert share == {"author": "ana", "sent": 0, "told": 0, "seen": 0, "vectors_sent": 0}
     assert len(stones(fresh)) == 1, "what was forgotten is remembered"

@@ -23,7 +23,7 @@ from made_search import found
 
 from aider_gardener.archive.store import (
     Store,
-    forgotten,
+    entries,
     location,
     open_store,
     open_to_read,
@@ -430,7 +430,7 @@ def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch:
     filled(tmp_path, 50, has_copy=False)
     flipped(tmp_path / "gardener.db", "sqlite_schema")
     with monkeypatch.context() as patch:
-        patch.setattr(forgotten, "begin_again", Mock(side_effect=apsw.FullError("database or disk is full")))
+        patch.setattr(entries, "share_again", Mock(side_effect=apsw.FullError("database or disk is full")))
         store = open_store(tmp_path)
         put(store, "goes on", 99)
         assert "damaged" in store.notice and "\n" not in store.notice and store.persistent

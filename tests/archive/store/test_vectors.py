@@ -20,7 +20,7 @@ from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.database import Database
-from aider_gardener.archive.store.vectors import packed, products
+from aider_gardener.archive.store.search import packed, products
 from aider_gardener.messages import Entry, entry_id
 
 RANDOM = np.random.default_rng(11)
@@ -161,7 +161,7 @@ def test_an_interrupt_while_vectors_are_read_leaves_none_beside_another(
     chunks = embed_as(store, vectors)
 
     with monkeypatch.context() as patch:
-        patch.setattr("aider_gardener.archive.store.vectors.SLICE_ROWS", 10)
+        patch.setattr("aider_gardener.archive.store.search.SLICE_ROWS", 10)
         store.database.read(lambda db: store._vectors.grow(db, "e"))
         patch.setattr(np, "sqrt", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
