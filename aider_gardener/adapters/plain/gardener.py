@@ -134,7 +134,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     def prompt(self, messages: Sequence[object], *, tools: Iterable[object] | None = None) -> list[Any]:
         """The messages to send in place of the agent's own list, which stays as it is.
 
-        As long as they fit the budget that is the list itself. What no longer stands is in the archive;
+        As long as they fit the budget these are all of its messages. What no longer stands is in the archive;
         notes say what it came to, and what the last question needs of it comes back for this one prompt.
         The list is handed over whole each time: it grows, or what the agent took out is gone. `tools` are
         the schemas sent along, to be counted. A fault of ours costs one line in the log; the list is
