@@ -124,9 +124,9 @@ class Archive:
                 store.set_state(session, HOST_KEY, host)
 
     @classmethod
-    def reading(cls, store: Store) -> Archive:
-        """An archive to look things up in: of no session, adding nothing."""
-        return cls(store, session="", project="", count=approximate, clock=time.time)
+    def reading(cls, store: Store, project: str = "") -> Archive:
+        """An archive to look things up in, of this project or, "", of all: of no session, adding nothing."""
+        return cls(store, session="", project=project, count=approximate, clock=time.time)
 
     def add(
         self, message: Message, *, turn: int, seq: int, focus: Focus, source: Source | None = None

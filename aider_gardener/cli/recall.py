@@ -82,7 +82,7 @@ def recall(
         session=session_named(store, session).id if session else "",
         passages=passages or 0,
     )
-    archive = Archive.reading(store)
+    archive = Archive.reading(store, project_of(store))
     choice = Settings.from_env().embedder
     if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
         archive.backlog = Backlog(store, load=loading(choice), background=False)

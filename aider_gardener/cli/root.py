@@ -276,11 +276,14 @@ def as_json() -> bool:
 
 
 def project_of(store: Store) -> str:
-    """The project whose chats are meant: that of the working directory, or that the archive lies in."""
+    """The project whose chats are meant: that of the working directory, or, of an archive that was named and
+    has none of it, that the archive lies in."""
     here = str(working_project())
+    if PLACE_KEY not in click.get_current_context().meta or store.sessions(here):
+        return here
     path = store.stats().path
     around = str(Path(path).resolve().parent.parent) if path else here
-    return around if not store.sessions(here) and store.sessions(around) else here
+    return around if store.sessions(around) else here
 
 
 def session_named(store: Store, given: str) -> SessionInfo:

@@ -148,8 +148,9 @@ def _is_worth_it(made: Shortened, output: Output, text: str) -> bool:
 def _save(output: Output, text: str, command: str) -> str:
     """Keep a whole output, of which `text` is what was read; how to get at it, "" where it could not be kept.
 
-    It goes into the archive of the project where there is one and it is no longer than what is read, else
-    into a temporary file; but not beside an archive that its owner had encrypted.
+    It goes into the archive of the project where there is one and it is no longer than what is read. One that
+    is not there byte for byte, since it is not UTF-8, goes into a temporary file too, as does what is not
+    there at all; but not beside an archive that its owner had encrypted.
     """
     from aider_gardener.archive.store.location import MARKER_NAME
 
@@ -157,13 +158,15 @@ def _save(output: Output, text: str, command: str) -> str:
         directory: Path | None = archive_directory()[0]
     except (GardenerError, OSError):  # the last where the current directory is gone
         directory = None
+    kept = ""
     if directory and text and output.is_read_whole:
         try:
-            return f"gardener restore {_archived(text, command)}"
+            kept = f"gardener restore {_archived(text, command)}"
         except (GardenerError, OSError) as problem:
             notify(str(problem))
     is_encrypted = directory is not None and (directory / MARKER_NAME).exists()
-    return "" if is_encrypted else _in_temporary_file(output)
+    is_exact = kept and "\ufffd" not in text
+    return kept if is_exact or is_encrypted else _in_temporary_file(output) or kept
 
 
 def _archived(text: str, command: str) -> str:
@@ -217,8 +220,10 @@ def _without_secrets(output: Output) -> Iterator[bytes]:
 
     redact = Redactor()
     for piece in _pieces(output.held):
-        is_text = not output.binary
-        yield redact(piece.decode("utf-8", "replace")).text.encode("utf-8", "replace") if is_text else piece
+        if not output.binary:
+            text = redact(piece.decode("utf-8", "surrogateescape")).text
+            piece = text.encode("utf-8", "surrogateescape")
+        yield piece
 
 
 def _pieces(held: IO[bytes]) -> Iterator[bytes]:

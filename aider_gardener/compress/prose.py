@@ -111,7 +111,8 @@ def _headings(found: Sequence[Unit]) -> list[tuple[int, ...]]:
 
 
 def assemble(text: str, found: Sequence[Unit], chosen: set[int]) -> str:
-    """The chosen units in order, paragraphs apart as they were."""
+    """The chosen units in order, paragraphs apart as they were, pieces of one sentence by a mark: side by
+    side they would say what it does not."""
     parts: list[str] = []
     last: Unit | None = None
     for index, unit in enumerate(found):
@@ -121,6 +122,9 @@ def assemble(text: str, found: Sequence[Unit], chosen: set[int]) -> str:
         if last is not None:
             own_line |= last.kind in ("heading", "row", "code")
             parts.append("\n\n" if unit.paragraph != last.paragraph else "\n" if own_line else " ")
+        before = found[index - 1] if index else None
+        if before is not last and any(each is not None and each.goes_on for each in (before, last)):
+            parts.append("… ")
         parts.append(text[unit.start : unit.end].strip("\n" if own_line else None).rstrip())
         last = unit
     return "".join(parts)

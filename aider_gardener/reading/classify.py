@@ -84,6 +84,8 @@ def json_kind(text: str, solid: list[str]) -> str:
             pass
         else:
             return "json" if isinstance(value, dict | list) else ""
+    elif len(solid) == 1:  # whose end is not among what is looked at
+        return "json" if text.rstrip().endswith("}" if first == "{" else "]") else ""
     per_line = sum(1 for line in solid if line.startswith("{") and line.endswith("}") and '":' in line)
     if len(solid) >= 2 and per_line >= 0.9 * len(solid):
         events = sum('"level"' in line or '"time' in line or '"Action":"' in line for line in solid)

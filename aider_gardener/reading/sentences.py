@@ -68,7 +68,8 @@ STOPWORDS = frozenset(
 
 class Unit(NamedTuple):
     """A span that is kept or dropped whole. `kind`: sentence, item, heading, row or code; `paragraph`
-    counts blank-line separated paragraphs from 0; `first` and `last` mark its place in the paragraph."""
+    counts blank-line separated paragraphs from 0; `first` and `last` mark its place in the paragraph. One
+    that `goes_on` is a piece of a sentence that was too long for one, and the next unit is its next piece."""
 
     start: int
     end: int
@@ -76,6 +77,7 @@ class Unit(NamedTuple):
     paragraph: int
     first: bool = False
     last: bool = False
+    goes_on: bool = False
 
 
 def units(text: str) -> list[Unit]:
@@ -128,15 +130,14 @@ def _close(text: str, found: list[Unit], begin: int, end: int, paragraph: int) -
         cuts.append(end)
     else:
         cuts[-1] = end
+    ends = set(cuts)
     spans = [piece for low, high in pairwise(cuts) for piece in _pieces(text, low, high)]
     if len(spans) > 1 and kind == "item" and spans[0][1] - spans[0][0] < 6:
         spans[:2] = [(spans[0][0], spans[1][1])]
     for index, (low, high) in enumerate(spans):
-        found.append(
-            Unit(
-                low, high, kind if index == 0 else "sentence", paragraph, index == 0, index == len(spans) - 1
-            )
-        )
+        is_first, is_last = index == 0, index == len(spans) - 1
+        own = kind if is_first else "sentence"
+        found.append(Unit(low, high, own, paragraph, is_first, is_last, high not in ends))
 
 
 def _pieces(text: str, low: int, high: int) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -47,7 +48,10 @@ IMPORTED = "history-"
 UNASKED = "text of a chat without a prompt"
 BATCH_BYTES = 2_000_000
 """So much is one transaction: what is lost where the import is killed, and what others wait for."""
-HEAD_LINES = 40
+HEAD_LINES = 10_000
+"""Before a record that says whose it is there may stand so many that do not: titles and snapshots, one for
+each time a chat was gone on with."""
+HEAD_KEYS = ("type", "payload", "sessionId", "cwd")
 OWN_NAME = re.compile(r"agent-.+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """Names of transcripts that are the session's: a subagent's records have the session of who called it."""
 CLOCK_SECONDS = 60.0
@@ -128,7 +132,8 @@ def chats_of(path: Path, lost: Counter[str]) -> list[ChatFile]:
 
 
 def first_records(path: Path) -> list[dict[str, Any]]:
-    """The first records of a file of JSON lines. Raises OSError, and SessionError for what is not UTF-8."""
+    """The records of a file of JSON lines up to the one that says whose it is and where it was held. Raises
+    OSError, and SessionError for what is not UTF-8."""
     found = []
     with files.open_plain(path, follow=True) as file:
         for number, raw in zip(range(HEAD_LINES), files.lines(file), strict=False):
@@ -139,7 +144,10 @@ def first_records(path: Path) -> list[dict[str, Any]]:
                 value = json.loads(raw)
             except (ValueError, RecursionError):
                 continue
-            found += [value] if isinstance(value, dict) else []
+            if isinstance(value, dict):
+                found.append({key: value[key] for key in HEAD_KEYS if key in value})
+                if head_of(value) or (value.get("sessionId") and value.get("cwd")):
+                    break
     return found
 
 
@@ -193,7 +201,10 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
 
 def is_own(chat: ChatFile, project: str) -> bool:
     """Whether a chat was held in a project, as far as it says where."""
-    return not chat.folder or Path(project) in [Path(chat.folder), *Path(chat.folder).parents]
+    folder = Path(chat.folder)
+    with suppress(ValueError):  # no path of this machine's
+        folder = Path(os.path.realpath(folder)) if folder.is_absolute() else folder
+    return not chat.folder or Path(project) in [folder, *folder.parents]
 
 
 def ingest(

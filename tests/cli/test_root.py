@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from made_entries import entry
 from made_lines import bytes_of
 
 from aider_gardener import Gardener, cli
@@ -179,6 +182,24 @@ def test_recall_keeps_to_a_class_and_a_session(archive: Path) -> None:
         assert gardener(*nothing, "--store", str(archive)).exit_code == 2, "which is no question"
     wrong = gardener("recall", "quokka", "--store", str(archive), "--class", "poem")
     assert wrong.exit_code == 2 and "no class is called poem" in wrong.stderr
+
+
+def test_recall_in_an_archive_of_several_projects_keeps_to_that_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_store(tmp_path / "all")) as store:
+        for name in ("one", "two"):
+            store.open_session(name, project=str(tmp_path / name), started_at=1.0)
+            said = replace(entry(0, "user", f"The quokka of {name}."), session=name)
+            store.add(said, chunks=[(0, len(said.content))])
+    monkeypatch.setenv("AIDER_GARDENER_STORE", str(tmp_path / "all"))
+    for name, other in (("one", "two"), ("two", "one"), ("new", "quokka")):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / name)
+        found = gardener("recall", "quokka").stdout + gardener("sessions").stdout
+        assert other not in found and (f"quokka of {name}" in found) is (name != "new")
+    found = gardener("recall", "quokka", "--store", str(tmp_path / "all")).stdout
+    assert "of one" in found and "of two" in found, "a copy from elsewhere has no chat of this folder"
 
 
 def test_an_option_before_the_command_is_refused_in_one_line() -> None:

@@ -245,6 +245,16 @@ def test_the_whole_is_an_entry_of_the_projects_archive_without_its_secrets(proje
     store.close()
 
 
+@pytest.mark.parametrize("has_archive", [False, True])
+def test_a_whole_in_another_encoding_is_byte_for_byte_what_it_was(project: Path, has_archive: bool) -> None:
+    if has_archive:
+        open_store(project / ".aider.gardener").close()
+    said = b"".join(b"caf\xe9 %d: \x83\x65\x83\x58 done\n" % n for n in range(500))
+    kept = where(run("--", code=f"import sys; sys.stdout.buffer.write({said!r})").stdout)
+    assert Path(kept).read_bytes() == said
+    assert not has_archive or "done" in CliRunner().invoke(main, ["recall", "done"]).output
+
+
 def test_an_archive_that_cannot_be_used_leaves_a_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_store(project / ".aider.gardener").close()
     monkeypatch.setenv("AIDER_GARDENER_MODE", "nonsense")

@@ -114,3 +114,11 @@ def test_of_sentences_that_state_as_much_what_decides_and_what_begins_a_paragrap
 def test_a_short_form_whose_first_sentence_went_begins_with_a_word() -> None:
     text = f"{FILL} {FILL} {' '.join(FACTS)} {FILL} {FILL}"
     assert compress(text).text.startswith(FACTS[0])
+
+
+def test_pieces_of_a_sentence_that_is_too_long_for_one_are_told_apart() -> None:
+    text = ", ".join(f"the queue {n} listens on {7 * n}" for n in range(2_000))
+    short, _, marker = compress(text).text.rpartition("\n")
+    parts = short.split("…")
+    assert len(parts) > 3 and marker.startswith("[… ") and short.startswith("the queue 0 ")
+    assert all(part.strip() in text for part in parts)

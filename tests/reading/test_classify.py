@@ -13,6 +13,7 @@ EXAMPLES = {
     "rust": ("code", "use std::io;\n\npub struct A {\n    x: u32,\n}\n\nimpl A {\n    pub fn new() -> Self {\n        let mut x = 1;\n        Self { x }\n    }\n}\n"),
     "bash": ("code", '#!/usr/bin/env bash\nset -e\nif [ -z "$1" ]; then\n  echo "Usage: run this with one argument please"\n  exit 1\nfi\nfor f in *.txt; do\n  cp "$f" "$1"\ndone\n'),
     "json": ("structured", '{"a": 1, "b": [1, 2, {"c": null}]}'),
+    "json in one long line": ("structured", str([{"a": n, "b": n * n} for n in range(20_000)]).replace("'", '"')),
     "jsonc": ("structured", '{\n  // a comment\n  "a": 1,\n  "b": [\n    1,\n    2\n  ],\n}\n'),
     "yaml": ("structured", "name: build\non:\n  push:\n    branches: [main]\njobs:\n  test:\n    steps:\n      - uses: actions/checkout\n      - run: make\n"),
     "toml": ("structured", '[project]\nname = "x"\nversion = "1"\n\n[tool.ruff]\nline-length = 100\nselect = [\n  "E",\n]\n'),

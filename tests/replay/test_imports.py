@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -375,9 +376,14 @@ def test_without_a_path_the_projects_own_are_found(store: Store, tmp_path: Path)
     home, project = tmp_path / "home", tmp_path / "shop"
     project.mkdir()
     name = "".join(letter if letter.isalnum() else "-" for letter in str(project))
-    for folder, cwd in ((name, project), (f"{name}-two", f"{project}-two"), (f"{name}-web", project / "web")):
+    place = project
+    if os.name == "posix":
+        (place := tmp_path / "link").symlink_to(project)
+    held = (name, project), (f"{name}-two", f"{project}-two"), (f"{name}-web", place / "web")
+    for folder, cwd in held:
         host = Host(home / ".claude" / "projects" / folder / "chat.jsonl", session=folder)
         host.path.parent.mkdir(parents=True)
+        host.path.write_text('{"type": "summary", "summary": "A title"}\n' * 60, encoding="utf-8")
         host.write({"type": "user", "cwd": str(cwd), "message": {"role": "user", "content": "Hello."}})
     shutil.copytree(CHATS, home / ".codex" / "sessions" / "2026")
     (project / ".aider.chat.history.md").write_text(HISTORY, encoding="utf-8")

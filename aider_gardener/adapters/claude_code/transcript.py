@@ -135,11 +135,11 @@ class ClaudeReader(Reader):
 
 
 def blocks(message: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """The blocks of a message's content; a plain text is one."""
+    """The blocks of a message's content; a plain text is one, in a list too."""
     content = message.get("content")
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    parts = [content] if isinstance(content, str) else content if isinstance(content, list) else []
+    made = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
+    return [block for block in made if isinstance(block, dict)]
 
 
 def typed(text: str) -> tuple[str, SourceKind]:

@@ -155,6 +155,10 @@ SHAPE = late(
 HEADING = re.compile(r"[^:={}<>]{1,1000}")
 SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
+LINE_BELOW = re.compile(r"\n(.*)")
+INSERTED = late(r"([^()\n]{1,1000})\)\s{0,20}(?i:values)\s{0,20}(?=\()")
+INSERTED_ROW = re.compile(r"[\s,]{0,20}\(([^()\n]{1,4000})\)")
+"""Names of columns behind their bracket, and a row of values for them."""
 
 
 def flattened(text: str) -> tuple[str, Callable[[int], int]]:
@@ -359,31 +363,38 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
-    """Cells of a table below the heading at `at`; gives where the table ends."""
+    """Cells of a table below the heading at `at`, or of the rows that SQL inserts into columns named there;
+    gives where the table ends."""
     begin, end = text.rfind("\n", max(0, at - 1000), at) + 1, text.find("\n", at, at + 1000)
     separator = SEPARATORS.search(text, begin, end) if HEADING.fullmatch(text, begin, end) else None
-    if end < 0 or separator is None:
+    opens = text.rfind("(", begin, at)
+    if inserted := INSERTED.match(text, opens + 1) if opens >= 0 else None:
+        (begin, end), mark = inserted.span(1), ","
+    elif end < 0 or separator is None:
         return at
-    heads = _cells(text[begin:end], separator[0])
-    column = len(_cells(text[begin:end], separator[0], at - begin)) - 1
-    while (
-        end >= 0
-        and len(heads) > 1
+    else:
+        mark = separator[0]
+    heads = _cells(text[begin:end], mark)
+    column = len(_cells(text[begin:end], mark, at - begin)) - 1
+    if (
+        len(heads) > 1
         and kind_of(heads[column]) in ("password", "secret", "token")
         and heads[column].count(" ") < 3
         and not any(cell[:1].isdigit() for cell in heads)
     ):
-        begin, end = end + 1, text.find("\n", end + 1)
-        line = text[begin : len(text) if end < 0 else end]
-        cells = _cells(line, separator[0])
-        if len(cells) == len(heads):
-            value = cells[column]
-            start = begin + line.find(value, len("|".join(cells[:column])))
-            kind = "password" if kind_of(heads[column]) == "password" else "secret"
-            if looks(value) >= (Looks.WORD if kind == "password" else Looks.RANDOM):
-                yield start, start + len(value), kind
-        elif any(map(str.isalnum, line)):
-            break
+        row = INSERTED_ROW if inserted else LINE_BELOW
+        end = inserted.end() if inserted else end
+        while match := row.match(text, end):
+            begin, end, line = match.start(1), match.end(), match[1]
+            cells = _cells(line, mark)
+            if len(cells) == len(heads):
+                value = cells[column]
+                start = begin + line.find(value, len("|".join(cells[:column])))
+                kind = "password" if kind_of(heads[column]) == "password" else "secret"
+                if looks(value) >= (Looks.WORD if kind == "password" else Looks.RANDOM):
+                    yield start, start + len(value), kind
+            elif any(map(str.isalnum, line)):
+                break
     return begin
 
 

@@ -74,7 +74,7 @@ def test_prompts_replies_and_results_have_their_sources(tmp_path: Path) -> None:
         assistant(call("Bash", command="pytest -q")),
         result("1 passed"),
         assistant(call("Read", file_path="src/w.py")),
-        result([{"type": "text", "text": "x = 1"}, {"type": "image", "source": {}}]),
+        result([{"type": "text", "text": "x = 1"}, {"type": "image", "source": {}}, "y = 2"]),
         assistant(call("WebFetch", url="https://example.org")),
         result("a page"),
         assistant(call("Grep", pattern="lease")),
@@ -84,7 +84,7 @@ def test_prompts_replies_and_results_have_their_sources(tmp_path: Path) -> None:
         ("user", "Add a worker.", SourceKind.TYPED, ""),
         ("assistant", "I will.", SourceKind.REPLY, ""),
         ("user", "1 passed", SourceKind.TEST, "pytest -q"),
-        ("user", "x = 1\n[image]", SourceKind.FILE, "src/w.py"),
+        ("user", "x = 1\n[image]\ny = 2", SourceKind.FILE, "src/w.py"),
         ("user", "a page", SourceKind.WEB, "https://example.org"),
         ("user", "src/w.py:1", SourceKind.COMMAND, "Grep lease"),
     ]
