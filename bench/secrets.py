@@ -18,9 +18,9 @@ everyday chats, by another; something was added by both. "t" is by somebody who 
 parsers, tokenizers and settings whose words speak of tokens and keys and hold none, and a few secrets beside
 them; one row of the table came of it. "u1" and "u2" are by somebody who knew it, of
 programs and languages that the others do not have: "u2" was looked at when "u1" went, and "v", of everyday
-forms, was written then; something was added by all three. "w1" and "w2", then "x1" and "x2", are by somebody
-who had not seen the expressions: something was added by "x1". What nothing was added by says what a text of a
-stranger's loses.
+forms, was written then; something was added by all three. "w1" and "w2" are by somebody who had not seen
+the expressions, "x1" and "x2" by the same one, who had by then: something was added by "x1". What nothing
+was added by says what a text of a stranger's loses.
 `blind` in the results has the figures from before a half was looked at. A snippet counts as found when none
 of its secrets is left, and as harmless when not a byte of it changes.
 """
