@@ -243,6 +243,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
     for word in TELLING:
         for at in places(word):
             yield from _telling(text, at, at + len(word), "")
+    reached = set[tuple[str, int]]()
     for word in NAME_WORDS:
         end = below = 0
         for at in places(word):
@@ -265,7 +266,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                     if at >= below:
                         below = yield from _below(text, at)
                     if not (match and match["sign"]) and text[stop : stop + 1] != ".":
-                        yield from _near(text, stop, kind)
+                        yield from _near(text, stop, kind, reached)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
             if kind or word in ("login", "credential", "auth", "identif"):
                 yield from _telling(text, start, stop, kind or "secret")
@@ -304,9 +305,10 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     return "likely" if sign and not is_name else "beside"
 
 
-def _near(text: str, at: int, kind: str) -> Iterator[Found]:
+def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
-    items behind it, or alone in one of the next lines."""
+    items behind it, or alone in one of the next lines. Each leads on to the next, so what is behind one that
+    a name of this kind has `reached` before is found."""
     found, past, is_password, near = at, at, kind == "password", (text, at, at + NEAR_CHARS)
     if kind == "key" or not (NEAR_VALUE.search(*near) or GIVEN_WORD.search(*near)):
         return
@@ -340,6 +342,9 @@ def _near(text: str, at: int, kind: str) -> Iterator[Found]:
         else:
             joint = "likely" if is_led else "none"
         if _is_value(kind, value, joint):
+            if (kind, end) in reached:
+                return
+            reached.add((kind, end))
             found = end
             yield begin, end, "password" if is_password else "secret"
 

@@ -19,6 +19,7 @@ from aider_gardener.archive.store.redact import (
     placeholder,
     redact,
 )
+from aider_gardener.archive.store.secrets import find
 from aider_gardener.reading import seeking
 from bench.secrets import HALVES, RESULTS, rates, snippets
 
@@ -249,6 +250,12 @@ def test_a_long_value_is_judged_at_once(unit: str) -> None:
         began = time.thread_time()
         redact(text)
         assert time.thread_time() - began < 5
+
+
+def test_each_row_of_a_long_dump_is_searched_once() -> None:
+    rows = 200
+    found = find("(id, password, token) values (1, 'aB3dE5fG7hJ9', 'x')\n" * rows)
+    assert rows <= len(found) <= 5 * rows
 
 
 def restored(text: str, result: Redacted) -> str:
