@@ -60,7 +60,7 @@ class SourceKind(str, Enum):
     UNKNOWN = "unknown"
 
 
-class Fidelity(str, Enum):
+class Level(str, Enum):
     """How much of an entry a rendition shows, from everything to nothing."""
 
     FULL = "full"
@@ -137,7 +137,7 @@ class Compressed:
 class Rendition(NamedTuple):
     """One way to show an entry: its text and what it costs, in tokens of the model's tokenizer."""
 
-    fidelity: Fidelity
+    level: Level
     text: str
     tokens: int
 
@@ -173,8 +173,8 @@ class Swap(NamedTuple):
     """One step of a plan: show `entry_id` as `after` where `before` stands now, and why."""
 
     entry_id: str
-    before: Fidelity
-    after: Fidelity
+    before: Level
+    after: Level
     tokens_saved: int
     reason: str
 

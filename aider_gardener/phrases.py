@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.messages import Fidelity, Plan
+from aider_gardener.messages import Level, Plan
 
 LEVELS = {
-    Fidelity.FULL: "whole",
-    Fidelity.COMPRESSED: "shortened",
-    Fidelity.LINE: "one line",
-    Fidelity.HIDDEN: "left out",
+    Level.FULL: "whole",
+    Level.COMPRESSED: "shortened",
+    Level.LINE: "one line",
+    Level.HIDDEN: "left out",
 }
 """How much of a message is in the prompt."""
 MODES = {
@@ -103,8 +103,8 @@ def _turns(turns: Sequence[int]) -> str:
 
 def changes(plan: Plan, *, would: bool = False) -> str:
     """What became of how many messages, or `would` become of them."""
-    notes = sum(swap.after in (Fidelity.COMPRESSED, Fidelity.LINE) for swap in plan.swaps)
-    gone = sum(swap.after is Fidelity.HIDDEN for swap in plan.swaps)
+    notes = sum(swap.after in (Level.COMPRESSED, Level.LINE) for swap in plan.swaps)
+    gone = sum(swap.after is Level.HIDDEN for swap in plan.swaps)
     stand = "would stand" if would else "now stands" if notes == 1 else "now stand"
     left = "would be" if would else "is" if gone == 1 else "are"
     parts = []

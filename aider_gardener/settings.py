@@ -17,7 +17,7 @@ from typing import Any
 
 from aider_gardener import files
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import ContentClass, Fidelity
+from aider_gardener.messages import ContentClass, Level
 
 DEFAULT, OFF = "default", "off"
 OWN, TOLD = "own", "told"
@@ -319,19 +319,19 @@ def _is_choice(value: object, choice: str) -> bool:
     return bool(form.fullmatch(value)) if form and isinstance(value, str) else bool(value == choice)
 
 
-Terms = Mapping[tuple[str, Fidelity], int]
+Terms = Mapping[tuple[str, Level], int]
 """After how many turns a line of an entry, or its compressed form, is enough: by class or the entry's id, and
 the level; 0: never."""
 
 
 def parse_terms(text: str) -> Terms:
     """`log=4,structured=3/10,code=5/,all=30` as turns by class. Raises UsageError."""
-    terms: dict[tuple[str, Fidelity], int] = {}
+    terms: dict[tuple[str, Level], int] = {}
     classes = sorted({ANY_CLASS, *(cls.value for cls in ContentClass)})
     for item in filter(None, map(str.strip, text.split(","))):
         cls, _, turns = map(str.strip, item.partition("="))
         short, _, line = map(str.strip, turns.rpartition("/"))
-        given = {level: n for level, n in ((Fidelity.COMPRESSED, short), (Fidelity.LINE, line)) if n}
+        given = {level: n for level, n in ((Level.COMPRESSED, short), (Level.LINE, line)) if n}
         is_legal = all(number.isdecimal() and 1 <= int(number) <= 100_000 for number in given.values())
         if cls not in classes or not given or not is_legal:
             known = ", ".join(classes)

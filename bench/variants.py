@@ -224,11 +224,11 @@ def without_compressed_forms(runner: Replay) -> None:
 def oldest_first(runner: Replay) -> None:
     """The plan's null hypothesis: what is oldest is hidden first, whole. Nothing is weighed and nothing
     shortened; the last exchanges stay."""
-    from aider_gardener.messages import Fidelity
+    from aider_gardener.messages import Level
     from aider_gardener.plan import planner
 
-    def never(*_arguments: Any) -> Fidelity:
-        return Fidelity.FULL
+    def never(*_arguments: Any) -> Level:
+        return Level.FULL
 
     vars(planner)["priority"] = lambda entry, **_options: float(entry.seq)
     setattr(planner.Policy, "due_level", never)  # noqa: B010 - a frozen class of another module

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from aider_gardener.messages import Fidelity, Swap
+from aider_gardener.messages import Level, Swap
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.replay.measure.carryover import carried
 from aider_gardener.replay.measure.result import (
@@ -94,7 +94,7 @@ NASTY = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \"q\" '
 
 
 def made_swap(number: int = 0) -> Swap:
-    levels = (Fidelity.FULL, Fidelity.COMPRESSED)
+    levels = (Level.FULL, Level.COMPRESSED)
     return Swap(f"g{number:09x}", *levels, 100 - number % 100, "log, priority 20")
 
 

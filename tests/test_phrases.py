@@ -9,7 +9,7 @@ import pytest
 from made_chats import long_talk
 from made_entries import make_gardener
 
-from aider_gardener.messages import Fidelity, Plan, Swap
+from aider_gardener.messages import Level, Plan, Swap
 from aider_gardener.phrases import (
     archive_text,
     bill,
@@ -113,8 +113,8 @@ def test_sizes(number: int, words: str) -> None:
     assert size(number) == words
 
 
-def plan(*after: Fidelity, saved: int = 4_100) -> Plan:
-    swaps = tuple(Swap(f"g{n}", Fidelity.FULL, level, 10, "") for n, level in enumerate(after))
+def plan(*after: Level, saved: int = 4_100) -> Plan:
+    swaps = tuple(Swap(f"g{n}", Level.FULL, level, 10, "") for n, level in enumerate(after))
     return Plan(swaps, "asked for", 9_000, 9_000 - saved)
 
 
@@ -122,20 +122,20 @@ def plan(*after: Fidelity, saved: int = 4_100) -> Plan:
     ("after", "told", "would"),
     [
         (
-            [Fidelity.LINE, Fidelity.COMPRESSED, Fidelity.LINE],
+            [Level.LINE, Level.COMPRESSED, Level.LINE],
             "3 old messages now stand as notes",
             "3 old messages would stand as notes",
         ),
-        ([Fidelity.LINE], "1 old message now stands as a note", "1 old message would stand as a note"),
-        ([Fidelity.HIDDEN], "1 old message is left out", "1 old message would be left out"),
+        ([Level.LINE], "1 old message now stands as a note", "1 old message would stand as a note"),
+        ([Level.HIDDEN], "1 old message is left out", "1 old message would be left out"),
         (
-            [Fidelity.HIDDEN, Fidelity.LINE, Fidelity.HIDDEN],
+            [Level.HIDDEN, Level.LINE, Level.HIDDEN],
             "1 old message now stands as a note, 2 are left out",
             "1 old message would stand as a note, 2 would be left out",
         ),
     ],
 )
-def test_what_became_of_the_messages(after: list[Fidelity], told: str, would: str) -> None:
+def test_what_became_of_the_messages(after: list[Level], told: str, would: str) -> None:
     assert changes(plan(*after)) == told
     assert changes(plan(*after), would=True) == would
 

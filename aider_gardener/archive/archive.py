@@ -21,8 +21,8 @@ from aider_gardener.messages import (
     Compressed,
     ContentClass,
     Entry,
-    Fidelity,
     Focus,
+    Level,
     Message,
     Plan,
     Rendition,
@@ -46,7 +46,7 @@ LINE_FALLBACK_CHARS = 160
 SHORT_CHARS = 240
 """A text that is no longer has no line form: that would have about as much, and its id behind it."""
 
-NO_FORMS: Mapping[Fidelity, Rendition] = {}
+NO_FORMS: Mapping[Level, Rendition] = {}
 
 
 def cut_line(line: str, chars: int) -> str:
@@ -112,7 +112,7 @@ class Archive:
         self._past: dict[str, SessionInfo] | None = None
         self.withheld = set[str]()  # ids of what fitted the last question and stays with local models
         self.line_chars = 0
-        self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
+        self._renditions: dict[int, dict[Level, Rendition]] = {}
         self.within = project if project and is_shared(store.directory, project) else None
         self._notice_shown = store.notice
         self._failed = self._is_failure_shown = self._is_withheld_shown = False
@@ -144,7 +144,7 @@ class Archive:
         itself, said at that time. Much faster than `add`."""
         return self.put(self.entry(message, turn=turn, seq=seq, source=source, at=at))
 
-    def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NO_FORMS) -> Entry:
+    def put(self, entry: Entry, made: Mapping[Level, Rendition] = NO_FORMS) -> Entry:
         """Store an entry with its short forms; returns it as it is stored."""
         chunks = spans(entry.content, entry.segments)
         return self.store.add(entry, chunks=chunks, renditions=list(made.values()))
@@ -188,7 +188,7 @@ class Archive:
 
     def put_rendition(self, entry: Entry, made: Rendition) -> None:
         self.store.put_renditions(entry.id, [made])
-        self._renditions[entry.seq] = {**self.renditions(entry), made.fidelity: made}
+        self._renditions[entry.seq] = {**self.renditions(entry), made.level: made}
 
     def add_again(self, entries: Iterable[Entry]) -> None:
         """After damage the archive may have been begun anew without some of what this chat still knows."""
@@ -211,7 +211,7 @@ class Archive:
         source = replace(entry.source, detail=detail.text)
         return replace(entry, content=body.text, segments=segments, source=source)
 
-    def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
+    def compress(self, entry: Entry, focus: Focus) -> dict[Level, Rendition]:
         """The renditions below full that are smaller than the step above, with their tokens in a note.
 
         They are made from the text without its secrets, as those that are stored must be: what the chat
@@ -236,27 +236,25 @@ class Archive:
             line = cut_line(line, self.line_chars)
         from aider_gardener.plan.planner import note_rendition  # late: looking up makes no forms
 
-        made: dict[Fidelity, Rendition] = {}
+        made: dict[Level, Rendition] = {}
         if not compressed.lossless:
-            made[Fidelity.COMPRESSED] = note_rendition(
-                entry, Fidelity.COMPRESSED, compressed.text, self.count
-            )
+            made[Level.COMPRESSED] = note_rendition(entry, Level.COMPRESSED, compressed.text, self.count)
         if len(line) < len(compressed.text):
-            made[Fidelity.LINE] = note_rendition(entry, Fidelity.LINE, line, self.count)
+            made[Level.LINE] = note_rendition(entry, Level.LINE, line, self.count)
         return {
             level: form._replace(text=Clean(form.text))  # of a clean text alone
             for level, form in made.items()
             if entry is whole or len(form.text) < len(whole.content)  # a placeholder may exceed its secret
         }
 
-    def renditions(self, entry: Entry) -> Mapping[Fidelity, Rendition]:
+    def renditions(self, entry: Entry) -> Mapping[Level, Rendition]:
         """The renditions of an entry below full."""
         if entry.seq not in self._renditions:
             self._renditions[entry.seq] = self.store.renditions(entry.id)
         return self._renditions[entry.seq]
 
-    def text(self, entry: Entry, level: Fidelity) -> str:
-        return entry.content if level is Fidelity.FULL else self.renditions(entry)[level].text
+    def text(self, entry: Entry, level: Level) -> str:
+        return entry.content if level is Level.FULL else self.renditions(entry)[level].text
 
     def set_active(self, before: Chat, after: Chat) -> None:
         """Record in the store which entries the host has taken out or put back since."""
@@ -355,7 +353,7 @@ class Archive:
         Ids, levels and reasons are words of the program and no secrets."""
         swaps = []
         for entry in after.all_entries():
-            old, new = (chat.fidelity.get(entry.seq, Fidelity.FULL) for chat in (before, after))
+            old, new = (chat.levels.get(entry.seq, Level.FULL) for chat in (before, after))
             if old is not new:
                 why, own_id = Clean((reasons or {}).get(entry.id, kind)), Clean(entry.id)
                 levels = {"before": Clean(old.value), "after": Clean(new.value)}

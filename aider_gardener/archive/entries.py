@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aider_gardener.archive.sessions import host_of
 from aider_gardener.archive.store.base import Event
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import Entry, Fidelity, SourceKind
+from aider_gardener.messages import Entry, Level, SourceKind
 from aider_gardener.plan.goals import OVER_LIMIT
 from aider_gardener.plan.view import label_of
 
@@ -39,7 +39,7 @@ class LevelChange:
 
 @dataclass(frozen=True)
 class Why:
-    """What is known of one entry. `standing` is how it stands in the chat: a fidelity, "cleared" (dropped
+    """What is known of one entry. `standing` is how it stands in the chat: a level, "cleared" (dropped
     by /clear or by the host), "older session", or "unknown" where no chat is looked at.
 
     `priority` (0 to 100) and its `parts` are those of now, None outside its chat. `back` says what brings
@@ -160,9 +160,9 @@ def why_stored(store: Store, entry: Entry) -> Why:
     """What the archive alone knows of an entry, without its chat."""
     changes = changes_of(store.events(entry_id=entry.id), entry.id)
     own = [change for change in changes if change.session == entry.session]
-    standing = own[-1].after if own else Fidelity.FULL.value
+    standing = own[-1].after if own else Level.FULL.value
     renditions = store.renditions(entry.id)
-    made = {Fidelity.FULL.value: entry.tokens, Fidelity.HIDDEN.value: 0}
+    made = {Level.FULL.value: entry.tokens, Level.HIDDEN.value: 0}
     made |= {level.value: rendition.tokens for level, rendition in renditions.items()}
     return Why(
         entry_id=entry.id,

@@ -21,7 +21,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import RESTORE, pinned_room, show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import bounded
-from aider_gardener.messages import Entry, Fidelity, Message
+from aider_gardener.messages import Entry, Level, Message
 from aider_gardener.notes.chatmap import past, without_room
 from aider_gardener.notes.rules import RULE_CHARS, Amendment, Rule, rules_of
 from aider_gardener.plan.priority import parts, priority
@@ -143,7 +143,7 @@ def restore(state: ChatState, entry_id: str) -> Restored:
     state.sync_host()
     entry = find(state, entry_id)
     places = state.chat.places(entry.id)
-    below = [seq for seq in places[-1:] if seq in state.chat.fidelity]
+    below = [seq for seq in places[-1:] if seq in state.chat.levels]
     noted = any(state.chat.places(note.id) for note in _notes_on(state, entry))
     is_whole = not below and (bool(places) or noted)
     if not is_whole and entry.tokens > state.room:
@@ -152,7 +152,7 @@ def restore(state: ChatState, entry_id: str) -> Restored:
     if is_whole:
         return Restored(entry, in_place=bool(places), changed=False)
     if below:
-        levels = {seq: level for seq, level in state.chat.fidelity.items() if seq != below[0]}
+        levels = {seq: level for seq, level in state.chat.levels.items() if seq != below[0]}
         show(state, levels, RESTORE, rests=True)
         return Restored(entry, in_place=True)
     text = state.archive.store.original(entry.id) or entry.content
@@ -181,14 +181,14 @@ def why(state: ChatState, entry_id: str) -> Why:
             back = f"Passages of it when a prompt asks for them; all of it: /restore {entry.id}."
         return replace(stored, standing="older session", standing_tokens=0, back=back)
     places, focus = chat.places(entry.id), state.focus()
-    level = chat.fidelity.get(places[-1], Fidelity.FULL).value if places else "cleared"
+    level = chat.levels.get(places[-1], Level.FULL).value if places else "cleared"
     back = (
         f"Passages of it, when a prompt asks for them."
         f" All of it: /restore {entry.id}; to stay: /pin {entry.id}."
     )
     if not places:
         back = f"Nothing by itself: it was dropped from the chat. /restore {entry.id} adds it again."
-    elif level == Fidelity.FULL.value:
+    elif level == Level.FULL.value:
         back = "It stands whole."
     return replace(
         stored,
@@ -251,7 +251,7 @@ def _reachable(state: ChatState, stored_id: str) -> Entry | None:
         entry = archive.store.get(stored_id) if state.settings.recall_sessions else None
         return entry if entry and archive.allowed([entry]) else None
     noted = [each.seq for each in chat.all_entries() if quotes(each, stored_id)]
-    stands = any(seq not in chat.fidelity for seq in [*chat.places(stored_id), *noted])
+    stands = any(seq not in chat.levels for seq in [*chat.places(stored_id), *noted])
     return None if stands or own[-1].seq < chat.floor else own[-1]
 
 

@@ -16,7 +16,7 @@ from itertools import takewhile
 from aider_gardener.archive.store.base import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity, Plan
+from aider_gardener.messages import Entry, Level, Plan
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import PUT_BACK, WARNING_AT, Goal, Limit, marks
@@ -61,7 +61,7 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
         limit,
         market(state, cold=cold),
         current=state.current,
-        compacted=bool(state.chat.fidelity),
+        compacted=bool(state.chat.levels),
         cold=cold,
     )
     if state.put_back_at < 0:
@@ -100,9 +100,9 @@ def growth_of(state: ChatState) -> float:
     chat = state.chat
     since = max(0, chat.turn - GROWTH_TURNS)
     lately = list(takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values())))
-    shortened = chat.throttled.intersection(chat.fidelity) - chat.forgotten
+    shortened = chat.throttled.intersection(chat.levels) - chat.forgotten
     cut = [entry for entry in lately if entry.seq in shortened]
-    saved = sum(entry.tokens - state.archive.renditions(entry)[Fidelity.COMPRESSED].tokens for entry in cut)
+    saved = sum(entry.tokens - state.archive.renditions(entry)[Level.COMPRESSED].tokens for entry in cut)
     return (_message_tokens(lately) - saved) / max(1, chat.turn - since)
 
 
@@ -210,11 +210,11 @@ def plan(state: ChatState, focus: str = "") -> Plan | None:
 # The way back
 
 
-def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str, *, rests: bool = False) -> int:
+def show(state: ChatState, levels: Mapping[int, Level], kind: str, *, rests: bool = False) -> int:
     """Show the entries at the given levels and record the swaps as of this kind; returns how many messages
     changed, counted as a plan does. `rests`: they are not compacted again before as much has been said."""
     before = state.chat
-    state.chat = before.shown_at(fidelity, state.archive.text)
+    state.chat = before.shown_at(levels, state.archive.text)
     if rests:
         state.put_back_at = before.next_seq
     data = {RESTS: before.next_seq} if rests else {}
@@ -233,9 +233,9 @@ def undo(state: ChatState, *, every: bool = False) -> int:
     if not made:
         raise UsageError("there is no compaction to undo in this chat")
     if every:
-        cut = state.chat.throttled.intersection(state.chat.fidelity)
-        return show(state, dict.fromkeys(cut, Fidelity.COMPRESSED), GIVEN_BACK, rests=True)
-    levels = dict(state.chat.fidelity)
+        cut = state.chat.throttled.intersection(state.chat.levels)
+        return show(state, dict.fromkeys(cut, Level.COMPRESSED), GIVEN_BACK, rests=True)
+    levels = dict(state.chat.levels)
     for seq, before, _after in swapped(made[-1]):
         if seq in levels and LEVELS.index(before) < LEVELS.index(levels[seq]):
             levels[seq] = before
@@ -255,13 +255,13 @@ def _undoable(events: Iterable[Event]) -> list[Event]:
     return made
 
 
-def swapped(event: Event) -> list[tuple[int, Fidelity, Fidelity]]:
+def swapped(event: Event) -> list[tuple[int, Level, Level]]:
     """The entries that an event swapped, by sequence number, each with its level before and after."""
     rows = event.data.get("swaps")
     found = []
     for row in rows if isinstance(rows, list) else []:
         with suppress(KeyError, TypeError, ValueError):  # an archive may come from elsewhere
-            found.append((int(row["seq"]), Fidelity(row["before"]), Fidelity(row["after"])))
+            found.append((int(row["seq"]), Level(row["before"]), Level(row["after"])))
     return found
 
 
@@ -278,6 +278,6 @@ def hide_finished(state: ChatState) -> int:
     """Hide every message but those that wait for an answer; returns how many entries that are."""
     now = open_exchange(state.chat)
     hidden = [entry.seq for entry in state.chat.all_entries() if entry.seq not in now]
-    levels = {**state.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}
+    levels = {**state.chat.levels, **dict.fromkeys(hidden, Level.HIDDEN)}
     show(state, levels, "summarised by an LLM")
     return len(hidden)

@@ -137,7 +137,7 @@ class Gardener:
             if has_edit(entry) and f"git hash {commit[:7]} " in after.content:
                 self._edit_is_gone(entry, [])
         if state.chat.undone is not before:
-            state.chat = state.chat.shown_at(state.chat.fidelity, state.archive.text)
+            state.chat = state.chat.shown_at(state.chat.levels, state.archive.text)
             state.show()
 
     def edit_made(self, files: Collection[str]) -> None:
@@ -233,7 +233,7 @@ class Gardener:
         is_asked = asks(question)
         budget = min(int(state.recall_budget * (1 if is_asked else ORDINARY_SHARE)), state.room)
         left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
-        note, all_stands = "", not (state.chat.fidelity or state.settings.recall_sessions)
+        note, all_stands = "", not (state.chat.levels or state.settings.recall_sessions)
         if left > 0 and not all_stands:
             with state.timed():
                 request = Request(

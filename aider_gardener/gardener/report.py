@@ -16,7 +16,7 @@ from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.gardener.stored_chat import save_growth, saved_sessions, stored_chat, sums_of
 from aider_gardener.messages import TokenCounter
 from aider_gardener.phrases import bar, cold, counted, short
-from aider_gardener.plan.goals import Frame, Level, Pressure, level
+from aider_gardener.plan.goals import Frame, Fullness, Pressure, fullness
 from aider_gardener.plan.planner import piece_tokens
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.settings import Settings
@@ -35,18 +35,19 @@ POINTS = 50
 """So many turns of growth are kept."""
 BAR_CELLS = 20
 UNMANAGED = {
-    Level.OK: "There is room.",
-    Level.WARNING: "The window fills up: compact before a new task begins.",
-    Level.OPTIMIZE: "Compact now; what goes stays in the archive, and recall brings it back.",
-    Level.HARD: "Compact before the next prompt; what goes stays in the archive, and recall brings it back.",
+    Fullness.OK: "There is room.",
+    Fullness.WARNING: "The window fills up: compact before a new task begins.",
+    Fullness.OPTIMIZE: "Compact now; what goes stays in the archive, and recall brings it back.",
+    Fullness.HARD: "Compact before the next prompt; what goes stays in the archive, "
+    "and recall brings it back.",
 }
 """What to do in a chat that its host manages itself."""
 FILLING_UP = "The window is filling up; the gardener compacts the history by itself."
 MANAGED = {
-    Level.OK: "Nothing to do.",
-    Level.WARNING: FILLING_UP,
-    Level.OPTIMIZE: FILLING_UP,
-    Level.HARD: "The prompt hardly fits the window.",
+    Fullness.OK: "Nothing to do.",
+    Fullness.WARNING: FILLING_UP,
+    Fullness.OPTIMIZE: FILLING_UP,
+    Fullness.HARD: "The prompt hardly fits the window.",
 }
 """And in one that the gardener tends."""
 
@@ -61,7 +62,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
     chat, frame, history = state.chat, state.frame, state.history_used
     rows, sizes = list[dict[str, object]](), list[int]()
     for index, piece in enumerate(chat.pieces):
-        is_one = len(piece.members) == 1 and piece.members[0] not in chat.fidelity
+        is_one = len(piece.members) == 1 and piece.members[0] not in chat.levels
         cls = chat.entries[piece.members[0]].cls.value if is_one else "note"  # that shows several entries
         sizes.append(piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS)
         rows.append({"index": index, "role": piece.role, "class": cls, "tokens": sizes[-1]})
@@ -69,18 +70,18 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
     members = [chat.pieces[at].members for at in largest]
     parts = {**frame.parts, **({"history": history, "current": state.open_used} if managed else {})}
     used, acts = sum(parts.values()), managed and state.acts and state.budget > 0
-    full, asked = level(used, frame.window), asked_for(state) if acts else None
+    full, asked = fullness(used, frame.window), asked_for(state) if acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
     drop = droppable(frame, used)
     advice = (MANAGED if acts else UNMANAGED)[full]
-    if acts and full is Level.OK and history > goal.high:
+    if acts and full is Fullness.OK and history > goal.high:
         advice = "The history is above its limit; the next prompt compacts it."
-    due = drafted(state, goal) if acts and full is Level.HARD else None
-    if due and level(used - due.plan.tokens_saved, frame.window) is not Level.HARD:
+    due = drafted(state, goal) if acts and full is Fullness.HARD else None
+    if due and fullness(used - due.plan.tokens_saved, frame.window) is not Fullness.HARD:
         advice = "The window is full; the next prompt compacts the history."
     if saves:
         advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
-    if drop and full is not Level.OK:
+    if drop and full is not Fullness.OK:
         named = ", ".join(str(row["path"]) for row in drop)
         advice += f" Largest files in the chat, worth a /drop if not needed: {named}."
     classes = by_class(state)
@@ -182,7 +183,7 @@ def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
     the history counts on neither side. So nothing is saved, or lost, where all of it stood whole.
     """
     chat, growth = state.chat, state.growth
-    shorter = [chat.entries[seq] for seq in chat.order if seq in chat.fidelity]
+    shorter = [chat.entries[seq] for seq in chat.order if seq in chat.levels]
     saved = sum(entry.tokens - state.tokens_shown(entry) for entry in shorter)
     recalled = state.recollection.open[1] if state.recollection.open else ""
     saved -= state.note.tokens if state.note.text in texts else 0
@@ -240,7 +241,7 @@ def outlook(points: Sequence[Point]) -> dict[str, object]:
     slope = linear_regression(range(len(tokens)), tokens).slope if len(tokens) > 1 else 0.0
     left = now.window - now.tokens
     return {
-        "level": level(now.tokens, now.window).value,
+        "level": fullness(now.tokens, now.window).value,
         "tokens": now.tokens,
         "window": now.window,
         "utilization": round(now.utilization, 4),

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from aider_gardener.archive.archive import Archive, Unwritten
-from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
+from aider_gardener.messages import Entry, Focus, Level, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
@@ -265,10 +265,10 @@ class ChatState:
 
     def tokens_shown(self, entry: Entry) -> int:
         """The tokens of an entry as it stands in the chat now."""
-        fidelity = self.chat.level_of(entry)
-        if fidelity is Fidelity.HIDDEN:
+        level = self.chat.level_of(entry)
+        if level is Level.HIDDEN:
             return 0
-        return entry.tokens if fidelity is Fidelity.FULL else self.archive.renditions(entry)[fidelity].tokens
+        return entry.tokens if level is Level.FULL else self.archive.renditions(entry)[level].tokens
 
     # What is done to it
 
@@ -296,7 +296,7 @@ class ChatState:
         for role, content, kind in (("user", text, ours), ("assistant", FILLER, fillers)):
             admit = partial(self.admit, source=Source(kind, detail))
             chat, entry = chat.enter(Message(role, content), admit)
-            added.append(Piece({"role": role, "content": content}, {entry.seq: Fidelity.FULL}, chat.mark))
+            added.append(Piece({"role": role, "content": content}, {entry.seq: Level.FULL}, chat.mark))
         self.chat = chat.with_lists(list(chat.done), [*chat.cur, *added])
         return added
 

@@ -16,7 +16,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import saved_amendments
 from aider_gardener.gardener.compactions import PLAN, RESTS, THROTTLE, market, swapped
 from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Source, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, Level, Source, TokenCounter
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.plan.view import outcome
@@ -82,7 +82,7 @@ def _restore_entries(state: ChatState, info: SessionInfo, *, with_gaps: bool = F
     entries = {seq: (stored | forgotten)[seq] for seq in sorted([*stored, *forgotten])}
     order = tuple(seq for seq, entry in entries.items() if entry.active and seq >= floor)
     undone, throttled = dict[str, str](), set[int]()
-    levels: dict[int, Fidelity] = {}
+    levels: dict[int, Level] = {}
     for event in events:
         if event.kind == EDIT_UNDONE:
             undone[str(event.data.get("entry_id"))] = outcome(event.data.get("made"))
@@ -96,7 +96,7 @@ def _restore_entries(state: ChatState, info: SessionInfo, *, with_gaps: bool = F
         for seq, level in levels.items()
         if seq in order
         and seq in stored  # and the archive holds what it stood as
-        and (level in (Fidelity.FULL, Fidelity.HIDDEN) or level in archive.renditions(stored[seq]))
+        and (level in (Level.FULL, Level.HIDDEN) or level in archive.renditions(stored[seq]))
     }
     chat = replace(
         state.chat,
@@ -105,7 +105,7 @@ def _restore_entries(state: ChatState, info: SessionInfo, *, with_gaps: bool = F
         order=order,
         border=len(order),
         undone={seq: undone[entry.id] for seq, entry in stored.items() if entry.id in undone},
-        throttled=frozenset(s for s in throttled if Fidelity.COMPRESSED in archive.renditions(stored[s])),
+        throttled=frozenset(s for s in throttled if Level.COMPRESSED in archive.renditions(stored[s])),
         turn=info.turns,
         floor=floor,
     )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import THROTTLE, show
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
+from aider_gardener.messages import Entry, Level, Rendition, SourceKind, TokenCounter
 from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, piece_tokens
@@ -102,7 +102,7 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
     cut: list[Throttled] = []
     for seq, limit in limits.items():
         entry = state.chat.entries[seq]
-        made = archive.renditions(entry).get(Fidelity.COMPRESSED)
+        made = archive.renditions(entry).get(Level.COMPRESSED)
         short = short_form(archive.without_secrets(entry), made, limit, count=count)
         if short is not None:
             archive.put_rendition(entry, short)
@@ -110,7 +110,7 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
     if cut:
         seqs = [item.entry.seq for item in cut]
         state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
-        show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, THROTTLE)
+        show(state, {**state.chat.levels, **dict.fromkeys(seqs, Level.COMPRESSED)}, THROTTLE)
     return cut
 
 
@@ -127,7 +127,7 @@ def short_form(
         room = token_limit - count(pointer) - 1
         text = bounded(text, room, count=count, entry_id=entry.id)
         text = text if entry.id in text else f"{text.rstrip()}\n{pointer}"
-    short = note_rendition(entry, Fidelity.COMPRESSED, text, count)
+    short = note_rendition(entry, Level.COMPRESSED, text, count)
     return short if count(text) <= (1 - LEAST_SAVED_SHARE) * entry.tokens else None
 
 

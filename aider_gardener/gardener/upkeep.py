@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from aider_gardener.errors import fault_log
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Fidelity, TokenCounter
+from aider_gardener.messages import Level, TokenCounter
 from aider_gardener.plan.planner import note_rendition
 
 Ask = Callable[[str], str]
@@ -69,10 +69,10 @@ def refine(state: ChatState, ask: Ask, tried: set[str]) -> str:
     archive, chat = state.archive, state.chat
     if state.busy:
         return ""
-    shown = {*chat.gone, *chat.fidelity}
+    shown = {*chat.gone, *chat.levels}
     whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in tried]
     whole = [e for e in whole if e.role == "user" or state.policy.terms]
-    made = ((entry, archive.renditions(entry).get(Fidelity.COMPRESSED)) for entry in whole)
+    made = ((entry, archive.renditions(entry).get(Level.COMPRESSED)) for entry in whole)
     forms = [(e, form) for e, form in made if form and LEAST_TOKENS <= form.tokens <= MOST_TOKENS]
     if not forms:
         return ""
@@ -80,10 +80,10 @@ def refine(state: ChatState, ask: Ask, tried: set[str]) -> str:
     tried.add(entry.id)
     answer = ask(PROMPT.format(note=form.text)).strip()
     original = archive.without_secrets(entry).content
-    is_void = state.busy or entry.seq in state.chat.fidelity
+    is_void = state.busy or entry.seq in state.chat.levels
     if is_void or not is_better(form.text, answer, original, count=state.count):
         return ""
-    archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, answer, state.count))
+    archive.put_rendition(entry, note_rendition(entry, Level.COMPRESSED, answer, state.count))
     return entry.id
 
 

@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from aider_gardener.compress.line import cut_at_word
-from aider_gardener.messages import Entry, Fidelity, SourceKind, TokenCounter
+from aider_gardener.messages import Entry, Level, SourceKind, TokenCounter
 from aider_gardener.notes.names import Name, gather, names_in
 from aider_gardener.notes.rules import Amendment, Decision, Rule, decided, line, rules_of
 from aider_gardener.plan.chat import Chat
@@ -89,20 +89,20 @@ class MapNote(NamedTuple):
         and what the last of them saved, so that a compaction makes no prompt longer; only rules stand however
         little that was.
         """
-        shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten), tuple(amendments))
+        shown = (tuple(chat.levels.items()), chat.floor, len(chat.forgotten), tuple(amendments))
         facts_room = 0 if rules_only else int(FACTS_SHARE * budget)
         summary_room = int(SUMMARY_SHARE * budget) if rolls and not rules_only else 0
         key = (shown, budget, facts_room, summary_room)
         if key == self.key:
             return self
-        if not chat.fidelity and not amendments:
+        if not chat.levels and not amendments:
             return MapNote(key)
         entries, most = past(chat), 0
         view = "\n".join(piece.content for piece in chat.pieces)
         rules, left = _rule_lines(rules_of(entries, amendments), view, budget)
         facts_room = min(facts_room, left)
         sections = [_section(RULES_HEAD, rules)]
-        if chat.fidelity:
+        if chat.levels:
             most = self.tokens + plans[-1].plan.tokens_saved if plans else 0
             turns = _summary(chat, summary_room, renditions) if summary_room else ""
             sections.append(_section(SUMMARY_HEAD, [turns] if turns else []))
@@ -203,7 +203,7 @@ def _summary(chat: Chat, token_limit: int, renditions: RenditionsOf) -> str:
 
 def _hidden_turns(chat: Chat) -> list[Turn]:
     """The hidden entries by turn, oldest first, without what only the host said."""
-    hidden = (entry for entry in past(chat) if chat.level_of(entry) is Fidelity.HIDDEN)
+    hidden = (entry for entry in past(chat) if chat.level_of(entry) is Level.HIDDEN)
     entries = sorted((e for e in hidden if not is_notice(e)), key=lambda entry: (entry.turn, entry.seq))
     return [(turn, list(group)) for turn, group in groupby(entries, key=lambda entry: entry.turn)]
 
@@ -218,7 +218,7 @@ def _turn_line(turn: int, entries: Sequence[Entry], limit: int, renditions: Rend
 
 def _short_form(entry: Entry, renditions: RenditionsOf) -> str:
     """The one-line form of an entry, without its id and label."""
-    made = renditions(entry).get(Fidelity.LINE)
+    made = renditions(entry).get(Level.LINE)
     text = made.text if made else entry.content
     return squeeze(text.removesuffix(f"[{entry.id}]")).removeprefix("reply: ")
 

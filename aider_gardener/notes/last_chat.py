@@ -16,7 +16,7 @@ from aider_gardener.archive.sessions import NOTES, host_of, last_first
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.compress.shapes import gist, reports_failure
-from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, Level, SourceKind, TokenCounter
 from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.phrases import counted
 from aider_gardener.plan.view import has_edit, is_filler
@@ -150,7 +150,7 @@ def _exchanges(archive: Archive, entries: Sequence[Entry]) -> list[str]:
 
 def _one_line(archive: Archive, entry: Entry) -> str:
     """An entry on one line with its id: its line form where there is one."""
-    made = archive.store.renditions(entry.id).get(Fidelity.LINE)
+    made = archive.store.renditions(entry.id).get(Level.LINE)
     text, tag = clipped(made.text if made else entry.content, RESULT_CHARS), f"[{entry.id}]"
     return text if tag in text else f"{text} {tag}"
 

@@ -13,7 +13,7 @@ from heapq import merge
 from itertools import dropwhile
 from typing import Any
 
-from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
+from aider_gardener.messages import Entry, Level, Message, Source, SourceKind
 from aider_gardener.plan.view import (
     EDIT_WAS,
     FILLER,
@@ -65,7 +65,7 @@ def render(chat: Chat, entries: Sequence[Entry], text_of: TextOf, *, answers: bo
     for exchange in groups:
         replies = [entry for entry in exchange if entry.role == "assistant"]
         asked = [entry for entry in exchange if entry.role != "assistant"]
-        keeps_reply = all(chat.level_of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
+        keeps_reply = all(chat.level_of(entry) is Level.FULL and not is_filler(entry) for entry in replies)
         if (asked or answers) and all(map(chat.in_place, exchange)):
             made.add(own(exchange))
         elif replies and keeps_reply and any(map(chat.shows, [*asked, *made.noted])):
@@ -164,7 +164,7 @@ def _between(chat: Chat, last_role: str, role: str) -> list[Piece]:
 @dataclass(frozen=True)
 class Chat:
     """`entries` are all that ever entered, by sequence number; `order` are those that are part of the chat
-    now, shown or hidden, the first `border` of them in the list of finished exchanges. `fidelity` is the
+    now, shown or hidden, the first `border` of them in the list of finished exchanges. `levels` is the
     level of each that is not shown whole; `done` and `cur` are the messages that this makes.
 
     `undone` are replies whose edit the user undid or declined, with what became of each; `throttled` messages
@@ -182,7 +182,7 @@ class Chat:
     entries: dict[int, Entry] = field(default_factory=dict)
     order: tuple[int, ...] = ()
     border: int = 0
-    fidelity: Mapping[int, Fidelity] = field(default_factory=dict)
+    levels: Mapping[int, Level] = field(default_factory=dict)
     done: Sequence[Piece] = ()
     cur: Sequence[Piece] = ()
     undone: Mapping[int, str] = field(default_factory=dict)
@@ -294,7 +294,7 @@ class Chat:
                     text = content if isinstance(content, str) else repr(dict(message))
                     chat, entry = chat.enter(Message(message["role"], text), admit)
                     added.append(entry)
-                    piece = Piece(message, {entry.seq: Fidelity.FULL}, self.mark)
+                    piece = Piece(message, {entry.seq: Level.FULL}, self.mark)
                 taken.update(piece.levels)
                 found[-1].append(piece)
         for messages, pieces in zip(lists, found, strict=True):
@@ -316,20 +316,20 @@ class Chat:
             place.setdefault(seq, math.inf if at > last else -1)
         hidden = [seq for seq in self.order if seq not in now and seq not in was]
         order = tuple(merge(shown, hidden, key=place.__getitem__))
-        levels = dict(self.fidelity)
+        levels = dict(self.levels)
         for piece in [*done, *cur]:
             levels.update(piece.levels)
-        fidelity = {seq: levels[seq] for seq in order if levels.get(seq, Fidelity.FULL) is not Fidelity.FULL}
+        lower = {seq: levels[seq] for seq in order if levels.get(seq, Level.FULL) is not Level.FULL}
         border, finished = len(order), set(members(done))
         if cur:
             border = max((at + 1 for at, seq in enumerate(order) if seq in finished), default=0)
             before = set(self.order[: self.border])
             for seq in order[border:]:
                 is_finished = seq in before or self.entries[seq].role == "assistant"
-                if fidelity.get(seq) is not Fidelity.HIDDEN or not is_finished:
+                if lower.get(seq) is not Level.HIDDEN or not is_finished:
                     break
                 border += 1
-        chat = replace(self, order=order, border=border, fidelity=fidelity, done=done, cur=cur)
+        chat = replace(self, order=order, border=border, levels=lower, done=done, cur=cur)
         return chat.cleared(keeping=now) if was and not was & now else chat
 
     def cleared(self, *, keeping: Collection[int] = ()) -> Chat:
@@ -341,7 +341,7 @@ class Chat:
             order=order,
             border=sum(seq in keeping for seq in self.order[: self.border]),
             floor=max(old, default=self.floor - 1) + 1,
-            fidelity={seq: level for seq, level in self.fidelity.items() if seq in keeping},
+            levels={seq: level for seq, level in self.levels.items() if seq in keeping},
             done=self.done if keeping else (),
             cur=self.cur if keeping else (),
         )
@@ -354,44 +354,44 @@ class Chat:
             if entry.id in ids
         }
         chat = replace(self, entries={**self.entries, **emptied}, forgotten=self.forgotten.union(emptied))
-        return chat.shown_at(chat.fidelity, text_of)
+        return chat.shown_at(chat.levels, text_of)
 
     # What is shown
 
-    def level_of(self, entry: Entry) -> Fidelity:
-        return self.fidelity.get(entry.seq, Fidelity.FULL)
+    def level_of(self, entry: Entry) -> Level:
+        return self.levels.get(entry.seq, Level.FULL)
 
     def shows(self, entry: Entry) -> bool:
-        return self.level_of(entry) is not Fidelity.HIDDEN
+        return self.level_of(entry) is not Level.HIDDEN
 
     def in_place(self, entry: Entry) -> bool:
         """Whether the entry's text, whole or throttled, is a message of its own."""
-        cut = entry.seq in self.throttled and self.level_of(entry) is Fidelity.COMPRESSED
-        return cut or self.level_of(entry) is Fidelity.FULL
+        cut = entry.seq in self.throttled and self.level_of(entry) is Level.COMPRESSED
+        return cut or self.level_of(entry) is Level.FULL
 
     def piece(self, role: str, content: str, *entries: Entry, is_note: bool = False) -> Piece:
         """The message that shows these entries at their levels."""
         levels = {entry.seq: self.level_of(entry) for entry in entries}
         return Piece({"role": role, "content": content}, levels, self.mark, is_note=is_note)
 
-    def shown_at(self, fidelity: Mapping[int, Fidelity], text_of: TextOf) -> Chat:
+    def shown_at(self, levels: Mapping[int, Level], text_of: TextOf) -> Chat:
         """The chat with its entries at the given levels, but what the user decided: pinned and held ones
         are whole, forgotten ones hidden. A message that is as it was is the same object."""
         allowed = {
             seq: level
-            for seq, level in fidelity.items()
+            for seq, level in levels.items()
             if not self.entries[seq].pinned and (seq not in self.fixed or seq in self.throttled)
         }
-        allowed |= dict.fromkeys(self.forgotten.intersection(self.order), Fidelity.HIDDEN)
-        done, cur = self.layout(replace(self, fidelity=allowed), text_of)
+        allowed |= dict.fromkeys(self.forgotten.intersection(self.order), Level.HIDDEN)
+        done, cur = self.layout(replace(self, levels=allowed), text_of)
         made = _hinted([*done, *cur], self.hint)
         known = {(piece.content, *piece.levels.items()): piece for piece in self.pieces}
         pieces = [known.get((piece.content, *piece.levels.items()), piece) for piece in made]
         shown = {seq: level for piece in pieces for seq, level in piece.levels.items()}
-        now = {seq: shown.get(seq, Fidelity.HIDDEN) for seq in self.order}
+        now = {seq: shown.get(seq, Level.HIDDEN) for seq in self.order}
         return replace(
             self,
-            fidelity={seq: level for seq, level in now.items() if level is not Fidelity.FULL},
+            levels={seq: level for seq, level in now.items() if level is not Level.FULL},
             done=pieces[: len(done)],
             cur=pieces[len(done) :],
         )

@@ -42,7 +42,7 @@ MOST_HIGH = 32_000
 """The high mark that the prices choose is not above this: models lose things in very long histories."""
 
 
-class Level(str, Enum):
+class Fullness(str, Enum):
     """How full the window is: OK below 70 %, WARNING to 85 %, OPTIMIZE to 95 %, HARD above."""
 
     OK = "OK"
@@ -105,14 +105,14 @@ class Pressure:
         return asdict(self)
 
 
-def level(used: int, window: int) -> Level:
-    """The level of a prompt of `used` tokens in a window (0: unknown, always OK)."""
+def fullness(used: int, window: int) -> Fullness:
+    """How full a prompt of `used` tokens makes a window (0: unknown, always OK)."""
     share = used / window if window else 0.0
     if share >= HARD_AT:
-        return Level.HARD
+        return Fullness.HARD
     if share >= OPTIMIZE_AT:
-        return Level.OPTIMIZE
-    return Level.WARNING if share >= WARNING_AT else Level.OK
+        return Fullness.OPTIMIZE
+    return Fullness.WARNING if share >= WARNING_AT else Fullness.OK
 
 
 def history_budget(own: int, host_limit: int, *, window: int, is_free: bool) -> int:

@@ -1,4 +1,4 @@
-"""Makes plans: which entries to show at which fidelity so that the history meets its budget.
+"""Makes plans: which entries to show at which level so that the history meets its budget.
 
 A plan spares the last exchanges. Of what is older, outputs and pastes go to their short forms, then what is
 worth least (`priority`) leaves the prompt until the history is at its low mark. Only where the prompt could
@@ -18,8 +18,8 @@ from typing import NamedTuple
 from aider_gardener.messages import (
     ContentClass,
     Entry,
-    Fidelity,
     Focus,
+    Level,
     Plan,
     Rendition,
     SourceKind,
@@ -36,9 +36,9 @@ from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 SPOKEN = frozenset({SourceKind.TYPED, SourceKind.REPLY})
 """What user and model said, as against what programs and the host put in."""
 
-RenditionsOf = Callable[[Entry], Mapping[Fidelity, Rendition]]
+RenditionsOf = Callable[[Entry], Mapping[Level, Rendition]]
 
-LEVELS = tuple(Fidelity)
+LEVELS = tuple(Level)
 """From the whole down to nothing."""
 MINIMUM_GAIN = 0.08
 """Least share of the budget that a plan must save, or it would trickle and break the cache for little."""
@@ -69,26 +69,26 @@ class Policy:
 
     def with_own(self, entry_id: str, context_ttl: int, summarise_after: int) -> Policy:
         """The policy with terms of its own for one entry; 0 turns mean never."""
-        own = {(entry_id, Fidelity.LINE): context_ttl, (entry_id, Fidelity.COMPRESSED): summarise_after}
+        own = {(entry_id, Level.LINE): context_ttl, (entry_id, Level.COMPRESSED): summarise_after}
         return replace(self, terms={**self.terms, **own})
 
     def protects(self, entry: Entry, turn: int) -> bool:
         """Whether the entry is named or belongs to the last turns that stay whole."""
         return entry.seq in self.named or (self.keep_turns > 0 and entry.turn >= turn - self.keep_turns)
 
-    def due_level(self, entry: Entry, turn: int, over: bool) -> Fidelity:
+    def due_level(self, entry: Entry, turn: int, over: bool) -> Level:
         """The most that is worth showing of an entry that need not stay whole. `over`: a plan is made anyway,
         so of what came in the user's role the short form is enough, which leaves what was typed itself. That
         expires only if its class is named: `all` leaves it out."""
         if self.older and over:
-            return Fidelity.LINE
+            return Level.LINE
         anything = [ANY_CLASS] if entry.cls is not ContentClass.PROMPT else []
         keys = [entry.id, entry.cls.value, *anything]
-        for level in (Fidelity.LINE, Fidelity.COMPRESSED):
+        for level in (Level.LINE, Level.COMPRESSED):
             turns = next((self.terms[key, level] for key in keys if (key, level) in self.terms), 0)
             if 0 < turns <= turn - entry.turn:
                 return level
-        return Fidelity.COMPRESSED if over and entry.role == "user" else Fidelity.FULL
+        return Level.COMPRESSED if over and entry.role == "user" else Level.FULL
 
 
 NO_POLICY = Policy()
@@ -153,11 +153,11 @@ def draft(
     """
     now = _View(chat, count, renditions)
     leaving = _leaving(chat, goal, policy, now.tokens) if policy.incremental else []
-    rolled = now.at(dict.fromkeys((entry.seq for entry in leaving), Fidelity.HIDDEN))
+    rolled = now.at(dict.fromkeys((entry.seq for entry in leaving), Level.HIDDEN))
     if rolled.tokens >= now.tokens:
         return _shortened(now, goal, focus, policy)
     reason = f"turns left the last {policy.incremental} that stay whole"
-    swaps = tuple(Swap(e.id, chat.level_of(e), Fidelity.HIDDEN, e.tokens, reason) for e in leaving)
+    swaps = tuple(Swap(e.id, chat.level_of(e), Level.HIDDEN, e.tokens, reason) for e in leaving)
     if rolled.tokens > goal.high and (more := _shortened(rolled, goal, focus, policy)):
         swaps, rolled = (*swaps, *more.plan.swaps), _View(more.chat, count, renditions)
     return _drafted(now, rolled, swaps, reason, goal)
@@ -166,7 +166,7 @@ def draft(
 def _leaving(chat: Chat, goal: Goal, policy: Policy, before: int) -> list[Entry]:
     """The entries to hide of a history of so many tokens because their turns are over; pinned ones stay."""
     entries, kept = chat.all_entries(), policy.incremental
-    whole_turns = {entry.turn for entry in entries if entry.seq not in chat.fidelity} - {chat.turn}
+    whole_turns = {entry.turn for entry in entries if entry.seq not in chat.levels} - {chat.turn}
     is_batch = len(whole_turns) > kept + max(LEAST_BATCH_TURNS, kept)
     if not (is_batch or goal.asked or before > goal.high):
         return []
@@ -195,9 +195,9 @@ def _shortened(now: _View, goal: Goal, focus: Focus, policy: Policy) -> Draft | 
     if over:
         room = sum(map(now.tokens_of, kept)) + int((1 - TAIL_SHARE) * goal.low)
         least_first = sorted(older, key=lambda entry: (points[entry.seq], entry.seq))
-        view = view.down_to(max(goal.low, min(room, goal.high)), least_first, Fidelity.HIDDEN)
+        view = view.down_to(max(goal.low, min(room, goal.high)), least_first, Level.HIDDEN)
     if over_hard:
-        view = view.down_to(goal.hard, kept, Fidelity.COMPRESSED).down_to(goal.hard, kept, Fidelity.LINE)
+        view = view.down_to(goal.hard, kept, Level.COMPRESSED).down_to(goal.hard, kept, Level.LINE)
     minimum = 1 if over_hard else max(1, int((MINIMUM_GAIN if over else EXPIRED_GAIN) * goal.high))
     if now.tokens - view.tokens < minimum:
         return None
@@ -233,41 +233,39 @@ class _View:
     def tokens(self) -> int:
         return history_tokens(self.chat, self.count)
 
-    def tokens_of(self, entry: Entry, level: Fidelity | None = None) -> int:
+    def tokens_of(self, entry: Entry, level: Level | None = None) -> int:
         """The tokens that an entry takes as it is shown, or at a level."""
         level = level or self.chat.level_of(entry)
-        if level is Fidelity.FULL:
+        if level is Level.FULL:
             return entry.tokens + MESSAGE_OVERHEAD_TOKENS
-        return 0 if level is Fidelity.HIDDEN else self.renditions(entry)[level].tokens
+        return 0 if level is Level.HIDDEN else self.renditions(entry)[level].tokens
 
-    def lowest(self, entry: Entry, wanted: Fidelity) -> Fidelity:
+    def lowest(self, entry: Entry, wanted: Level) -> Level:
         """The level, down to the wanted one, at which the entry takes least."""
         at = self.chat.level_of(entry)
         below = LEVELS[LEVELS.index(at) + 1 : LEVELS.index(wanted) + 1]
-        made = [each for each in below if each is Fidelity.HIDDEN or each in self.renditions(entry)]
+        made = [each for each in below if each is Level.HIDDEN or each in self.renditions(entry)]
         return min([at, *made], key=lambda level: self.tokens_of(entry, level))
 
-    def at(self, levels: Mapping[int, Fidelity]) -> _View:
+    def at(self, levels: Mapping[int, Level]) -> _View:
         """The view with these levels in place of those that it has."""
 
-        def text_of(entry: Entry, level: Fidelity) -> str:
-            return entry.content if level is Fidelity.FULL else self.renditions(entry)[level].text
+        def text_of(entry: Entry, level: Level) -> str:
+            return entry.content if level is Level.FULL else self.renditions(entry)[level].text
 
         changed = {
-            seq: level
-            for seq, level in levels.items()
-            if self.chat.fidelity.get(seq, Fidelity.FULL) is not level
+            seq: level for seq, level in levels.items() if self.chat.levels.get(seq, Level.FULL) is not level
         }
         if not changed:
             return self
-        return replace(self, chat=self.chat.shown_at({**self.chat.fidelity, **changed}, text_of))
+        return replace(self, chat=self.chat.shown_at({**self.chat.levels, **changed}, text_of))
 
-    def down_to(self, limit: int, entries: Iterable[Entry], level: Fidelity) -> _View:
+    def down_to(self, limit: int, entries: Iterable[Entry], level: Level) -> _View:
         """The view with as many of the entries, the first ones first, at the level as bring its history to
         the limit. Notes cost a little more than their parts, so what comes out is looked at again."""
         view, left = self, deque(entries)
         while left and view.tokens > limit:
-            lower, over = dict[int, Fidelity](), view.tokens - limit
+            lower, over = dict[int, Level](), view.tokens - limit
             while left and over > 0:
                 entry = left.popleft()
                 lower[entry.seq] = view.lowest(entry, level)
@@ -317,6 +315,6 @@ def is_notice(entry: Entry) -> bool:
     return is_filler(entry) or entry.source.kind is SourceKind.NOTICE
 
 
-def note_rendition(entry: Entry, fidelity: Fidelity, text: str, count: TokenCounter) -> Rendition:
+def note_rendition(entry: Entry, level: Level, text: str, count: TokenCounter) -> Rendition:
     """A rendition with the tokens it costs as a line of a note."""
-    return Rendition(fidelity, text, count(note_line(entry, text)) + 1)
+    return Rendition(level, text, count(note_line(entry, text)) + 1)

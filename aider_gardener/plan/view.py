@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, SourceKind, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, Level, Message, SourceKind, TokenCounter
 from aider_gardener.reading.source import INTERRUPTION, failed_edit
 
 NOTE_HEAD = (
@@ -30,9 +30,9 @@ LABELS = {
     SourceKind.REMEMBERED: "an agent's note",
 }
 
-TextOf = Callable[[Entry, Fidelity], str]
+TextOf = Callable[[Entry, Level], str]
 """Gives the text of an entry's rendition."""
-NOTHING: Mapping[int, Fidelity] = {}
+NOTHING: Mapping[int, Level] = {}
 
 
 class Piece(dict[str, Any]):
@@ -49,7 +49,7 @@ class Piece(dict[str, Any]):
     def __init__(
         self,
         message: Mapping[str, Any],
-        levels: Mapping[int, Fidelity] = NOTHING,
+        levels: Mapping[int, Level] = NOTHING,
         mark: object = None,
         *,
         is_note: bool = False,
@@ -108,7 +108,7 @@ def outcome(made: object) -> str:
 def edit_line(entry: Entry, text_of: TextOf) -> str:
     """The files that a reply edited, by its short form if it has one, as told behind what it answered."""
     try:
-        files = EDITED.findall(text_of(entry, Fidelity.COMPRESSED))
+        files = EDITED.findall(text_of(entry, Level.COMPRESSED))
     except KeyError:
         files = []
     return f" → {', '.join(files) or 'an edit'}"

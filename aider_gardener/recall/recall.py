@@ -272,7 +272,7 @@ class Recollection:
         As long as question, view and files are the same it stays the same, so that a retry sends the
         same prompt.
         """
-        key = (request, tuple(chat.fidelity.items()), len(chat.entries))
+        key = (request, tuple(chat.levels.items()), len(chat.entries))
         if self.open is None or self.open[0] != key:
             found = self.find(chat, request)
             note = recall_note(found, session=self.archive.session, with_ids=request.ids)

@@ -14,7 +14,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
+from aider_gardener.messages import ContentClass, Entry, Level, Rendition, Source, SourceKind, entry_id
 from aider_gardener.settings import Settings
 
 
@@ -35,7 +35,7 @@ def put(
     store: Store, text: str, *, session: str = "s", seq: int = 0, at: float = 1.0, short: str = ""
 ) -> Entry:
     """Say one thing in an archive, in one passage."""
-    made = [Rendition(Fidelity.COMPRESSED, short, 5)] if short else []
+    made = [Rendition(Level.COMPRESSED, short, 5)] if short else []
     new = Entry(
         entry_id("user", text), session, seq, seq, "user", text, Source(SourceKind.TYPED),
         ContentClass.PROSE, (), len(text) // 4, created_at=at,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, Message
+from aider_gardener.messages import Level, Message
 from bench.micro.archives import question
 
 ROUNDS = 100
@@ -35,7 +35,7 @@ def test_recall_before_a_prompt(
     archive."""
     gardener, rng = gardeners(entries), random.Random(5)
     chat, typed = gardener.state.chat, [said.content for said in history if " never use " in said.content]
-    hidden = dict.fromkeys(chat.entries, Fidelity.HIDDEN)
+    hidden = dict.fromkeys(chat.entries, Level.HIDDEN)
     gardener.state.chat = chat.shown_at(hidden, gardener.state.archive.text)
 
     def ask() -> tuple[tuple[str, str], dict[str, Any]]:

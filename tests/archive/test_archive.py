@@ -17,8 +17,8 @@ from aider_gardener.messages import (
     LONG_CHARS,
     ContentClass,
     Entry,
-    Fidelity,
     Focus,
+    Level,
     Message,
     Plan,
     Rendition,
@@ -44,20 +44,20 @@ def test_what_enters_is_stored_with_its_shorter_forms(archive: Archive) -> None:
     entry = archive.add(Message("user", OUTPUT), turn=2, seq=0, focus=Focus())
     assert (entry.session, entry.turn, entry.cls, entry.tokens) == ("s", 2, ContentClass.LOG, words(OUTPUT))
     forms = archive.renditions(entry)
-    assert forms.keys() == {Fidelity.COMPRESSED, Fidelity.LINE}
-    assert len(forms[Fidelity.LINE].text) < len(forms[Fidelity.COMPRESSED].text) < len(OUTPUT)
-    assert forms[Fidelity.LINE].text.startswith("ran journalctl: "), "what stands first would be cut off"
+    assert forms.keys() == {Level.COMPRESSED, Level.LINE}
+    assert len(forms[Level.LINE].text) < len(forms[Level.COMPRESSED].text) < len(OUTPUT)
+    assert forms[Level.LINE].text.startswith("ran journalctl: "), "what stands first would be cut off"
     assert archive.store.renditions(entry.id) == forms
-    assert archive.text(entry, Fidelity.FULL) == OUTPUT
+    assert archive.text(entry, Level.FULL) == OUTPUT
     assert found(archive.store, "orders")
 
 
-def test_another_rendition_stands_in_place_of_the_one_of_its_fidelity(archive: Archive) -> None:
+def test_another_rendition_stands_in_place_of_the_one_of_its_level(archive: Archive) -> None:
     entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
-    archive.put_rendition(entry, Rendition(Fidelity.LINE, "a better line", 3))
-    assert archive.text(entry, Fidelity.LINE) == "a better line"
+    archive.put_rendition(entry, Rendition(Level.LINE, "a better line", 3))
+    assert archive.text(entry, Level.LINE) == "a better line"
     archive.drop([entry.seq])
-    assert archive.text(entry, Fidelity.LINE) == "a better line", "read from the store again"
+    assert archive.text(entry, Level.LINE) == "a better line", "read from the store again"
 
 
 def chat_in(archive: Archive, *pairs: tuple[str, str]) -> Chat:
@@ -71,15 +71,15 @@ def chat_in(archive: Archive, *pairs: tuple[str, str]) -> Chat:
 
 def test_of_what_is_not_written_no_trace_is_left(archive: Archive) -> None:
     entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
-    before, stats = archive.text(entry, Fidelity.LINE), archive.store.stats()
+    before, stats = archive.text(entry, Level.LINE), archive.store.stats()
     other = archive.unwritten()
-    other.put_rendition(entry, Rendition(Fidelity.LINE, "tried", 1))
+    other.put_rendition(entry, Rendition(Level.LINE, "tried", 1))
     added = other.add(Message("user", "tried too"), turn=2, seq=1, focus=Focus())
     other.touch([entry.id])
     other.event(1, "plan", {})
     other.save_value("frame", {"window": 1})
-    assert other.text(entry, Fidelity.LINE) == "tried" and other.text(added, Fidelity.FULL) == "tried too"
-    assert archive.text(entry, Fidelity.LINE) == before and archive.store.stats() == stats
+    assert other.text(entry, Level.LINE) == "tried" and other.text(added, Level.FULL) == "tried too"
+    assert archive.text(entry, Level.LINE) == before and archive.store.stats() == stats
     assert not archive.store.events() and archive.store.get_state("s", "frame") is None
 
 
@@ -93,7 +93,7 @@ def test_line_forms_are_as_short_as_they_are_wanted(archive: Archive) -> None:
     usual = archive.add(Message("user", OUTPUT), turn=1, seq=1, focus=Focus())
     archive.line_chars = 30
     short = archive.add(Message("user", f"2{OUTPUT}"), turn=1, seq=2, focus=Focus())
-    lengths = [len(archive.renditions(one)[Fidelity.LINE].text) for one in (usual, short)]
+    lengths = [len(archive.renditions(one)[Level.LINE].text) for one in (usual, short)]
     assert lengths[1] <= 30 + len(f" [{short.id}]") < lengths[0]
 
 
@@ -144,13 +144,13 @@ def test_what_cannot_be_read_or_shortened_stays_whole_and_is_said_once(
     monkeypatch.setattr("aider_gardener.archive.archive.infer_source", broken)
     assert archive.add(Message("user", "What now?"), turn=1, seq=5, focus=Focus()).source == Source()
     monkeypatch.undo()
-    for place, kept in (("message.compress_message", set()), ("line.line_form", {Fidelity.COMPRESSED})):
+    for place, kept in (("message.compress_message", set()), ("line.line_form", {Level.COMPRESSED})):
         with monkeypatch.context() as patch:
             patch.setattr(f"aider_gardener.compress.{place}", broken)
             entry = archive.add(Message("user", OUTPUT), turn=2, seq=2 + len(kept), focus=Focus())
         forms = archive.renditions(entry)
-        assert archive.store.original(entry.id) == OUTPUT and forms.keys() == {*kept, Fidelity.LINE}
-        assert forms[Fidelity.LINE].text.endswith(f" [{entry.id}]") and len(forms[Fidelity.LINE].text) < 200
+        assert archive.store.original(entry.id) == OUTPUT and forms.keys() == {*kept, Level.LINE}
+        assert forms[Level.LINE].text.endswith(f" [{entry.id}]") and len(forms[Level.LINE].text) < 200
     assert archive.take_notice() == "", "once is enough"
 
 
@@ -216,10 +216,10 @@ def test_what_the_host_takes_out_is_inactive_until_it_puts_it_back(archive: Arch
 
 def test_a_plan_is_recorded_with_its_marks_and_every_swap(archive: Archive) -> None:
     before = chat_in(archive, *((f"question {n}", f"answer {n}") for n in range(400)))
-    after = before.shown_at(dict.fromkeys(range(700), Fidelity.HIDDEN), archive.text)
+    after = before.shown_at(dict.fromkeys(range(700), Level.HIDDEN), archive.text)
     first = before.entries[0].id
     marks = {"high": 800, "low": 400, "hard": 0, "passed": "high"}
-    swap = Swap(first, Fidelity.FULL, Fidelity.HIDDEN, 5, "old")
+    swap = Swap(first, Level.FULL, Level.HIDDEN, 5, "old")
     archive.plan_event(before, after, Plan((swap,), "above the mark", 900, 400, 70, marks))
     archive.swaps_event(after, before, "undo", {})
     (plan,), (undo,) = archive.store.events(kind="plan"), archive.store.events(kind="undo")
@@ -246,7 +246,7 @@ def test_a_very_long_text_is_stored_at_once_and_its_middle_found_later(tmp_path:
     kept = store.original(stored.id)
     assert len(text) > LONG_CHARS and kept is not None and kept.count("[redacted:token:") == 1
     assert kept.split("[redacted:token:")[0] == message.content.split(token)[0]
-    assert kept.endswith(half) and len(store.renditions(stored.id)[Fidelity.COMPRESSED].text) < 10_000
+    assert kept.endswith(half) and len(store.renditions(stored.id)[Level.COMPRESSED].text) < 10_000
 
     def holding(word: str) -> list[tuple[int, int]]:
         found = store.evidence([word])

@@ -8,7 +8,7 @@ from made_search import found
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.messages import Fidelity, Focus, Message, Source, SourceKind
+from aider_gardener.messages import Focus, Level, Message, Source, SourceKind
 from aider_gardener.notes.names import mine
 
 RED, GREEN, BOLD, PLAIN = "\x1b[31m", "\x1b[38;5;40m", "\x1b[1m", "\x1b[0m"
@@ -29,7 +29,7 @@ def test_nothing_that_is_read_has_a_code_and_the_original_has_all(text: str) -> 
     entry = archive.add(Message("user", text), turn=1, seq=0, focus=Focus(), source=SOURCES[text])
     assert archive.store.original(entry.id) == entry.content == text
     forms = archive.renditions(entry)
-    assert forms.keys() == {Fidelity.COMPRESSED, Fidelity.LINE}
+    assert forms.keys() == {Level.COMPRESSED, Level.LINE}
     assert [form for form in forms.values() if "\x1b" in form.text or "[0m" in form.text] == []
     named = mine(entry)
     assert named and [name for name in named if name.startswith(("m2024", "mFAILED", "31m", "0m"))] == []

@@ -34,7 +34,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
     Entry,
-    Fidelity,
+    Level,
     Rendition,
     Segment,
     Source,
@@ -189,21 +189,19 @@ def test_renditions_are_replaced(store: Store) -> None:
     stored = put(
         store,
         "long text",
-        renditions=(Rendition(Fidelity.FULL, "long text", 3), Rendition(Fidelity.LINE, "l", 1)),
+        renditions=(Rendition(Level.FULL, "long text", 3), Rendition(Level.LINE, "l", 1)),
     )
-    assert store.renditions(stored.id) == {Fidelity.LINE: Rendition(Fidelity.LINE, "l", 1)}
-    store.put_renditions(
-        stored.id, [Rendition(Fidelity.LINE, "other line", 2), Rendition(Fidelity.HIDDEN, "", 0)]
-    )
-    assert store.renditions(stored.id)[Fidelity.LINE].text == "other line"
+    assert store.renditions(stored.id) == {Level.LINE: Rendition(Level.LINE, "l", 1)}
+    store.put_renditions(stored.id, [Rendition(Level.LINE, "other line", 2), Rendition(Level.HIDDEN, "", 0)])
+    assert store.renditions(stored.id)[Level.LINE].text == "other line"
     assert store.renditions("gffffffff") == {}
     with pytest.raises(StoreError):
-        store.put_renditions("gffffffff", [Rendition(Fidelity.LINE, "x", 1)])
+        store.put_renditions("gffffffff", [Rendition(Level.LINE, "x", 1)])
 
 
 def test_words_of_a_rendition_alone_find_nothing(store: Store) -> None:
-    stored = put(store, "plain words", renditions=(Rendition(Fidelity.LINE, "a summary about zebras", 3),))
-    store.put_renditions(stored.id, [Rendition(Fidelity.COMPRESSED, "about zebras and giraffes", 3)])
+    stored = put(store, "plain words", renditions=(Rendition(Level.LINE, "a summary about zebras", 3),))
+    store.put_renditions(stored.id, [Rendition(Level.COMPRESSED, "about zebras and giraffes", 3)])
     assert found(store, "zebras giraffes") == [] and found(store, "plain") == [stored.id]
     assert rows_in(store, "chunks") == 1
 
@@ -374,7 +372,7 @@ def test_events(store: Store) -> None:
 
 
 def test_forgetting(store: Store) -> None:
-    one = put(store, "forget the aardvark", seq=0, renditions=(Rendition(Fidelity.LINE, "stub one", 1),))
+    one = put(store, "forget the aardvark", seq=0, renditions=(Rendition(Level.LINE, "stub one", 1),))
     two = put(store, "keep the badger", seq=1)
     swaps = [{"entry_id": one.id, "why": "aardvark"}, {"entry_id": two.id, "why": "badger"}]
     store.record_event("s1", 1, "swap", {"entry_id": one.id}, 1.0)
@@ -416,12 +414,12 @@ def test_a_failing_write_leaves_nothing_half_done(store: Store) -> None:
     bad = entry("never stored", seq=3)
     no_number: Any = object()
     with pytest.raises((StoreError, TypeError, ValueError)):
-        store.add(bad, chunks=[], renditions=[Rendition(Fidelity.LINE, "x", no_number)])
+        store.add(bad, chunks=[], renditions=[Rendition(Level.LINE, "x", no_number)])
     assert store.stats().entries == 0 and store.session_entries("s1") == []
 
 
 def test_stats_count_by_class(store: Store) -> None:
-    put(store, "x" * 400, seq=0, renditions=(Rendition(Fidelity.COMPRESSED, "x", 10),))
+    put(store, "x" * 400, seq=0, renditions=(Rendition(Level.COMPRESSED, "x", 10),))
     put(store, "y" * 40, seq=1, cls=ContentClass.LOG)
     stats = store.stats()
     assert (stats.original_tokens, stats.rendition_tokens) == (110, 20)
@@ -431,7 +429,7 @@ def test_stats_count_by_class(store: Store) -> None:
 
 def fill(store: Store) -> None:
     """All that an export has, some of it twice."""
-    one = put(store, "one \0\ud83d\ude00", seq=0, renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    one = put(store, "one \0\ud83d\ude00", seq=0, renditions=(Rendition(Level.LINE, "stub", 1),))
     two = put(store, 'two, and password = "Zx9-marker-4711"', seq=1)
     put(store, "one \0\ud83d\ude00", seq=2, turn=8)
     put(store, "two of the same", seq=3)
@@ -446,7 +444,7 @@ def fill(store: Store) -> None:
         store.record_event("s1", 1, "swap", {"entry_id": one.id, "saved": 5}, at)
     store.record_event("s1", 1, "plan", {"entry_ids": [one.id, gone.id]}, 1.0)
     store.set_state("s1", "k", "v")
-    store.put_renditions(two.id, [Rendition(Fidelity.COMPRESSED, "2", 1)])
+    store.put_renditions(two.id, [Rendition(Level.COMPRESSED, "2", 1)])
     store.forget([gone.id])
 
 
@@ -530,7 +528,7 @@ def test_vectors(store: Store) -> None:
     assert np.isnan(store.similarities(embedder.embed(["x"])[0], embedder="letters", chunks=anything)).all()
     assert store.warm_vectors("letters") == 0
     text = "aaaa aaaa bbbb bbbb \0\ud800 cccc cccc"
-    stored = put(store, text, chunk_chars=10, renditions=(Rendition(Fidelity.LINE, "a line", 1),))
+    stored = put(store, text, chunk_chars=10, renditions=(Rendition(Level.LINE, "a line", 1),))
     passages = store.vectors_pending(99, "letters")
     assert [text[p.start : p.end] for p in passages] == [p.text for p in passages]
     assert "".join(p.text for p in reversed(passages)) == text

@@ -11,7 +11,7 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.files import project_index
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Level
 from aider_gardener.settings import Settings
 
 EDIT = "Here it is.\n\n{path}\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n"
@@ -59,7 +59,7 @@ def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
 
 def test_a_note_says_at_once_that_an_edit_was_undone() -> None:
     gardener = chat(open_store(None), "a", EDIT.format(path="a.py"), COMMIT, "Ok.", "b", "Fine.")
-    show(gardener.state, {1: Fidelity.HIDDEN}, "made")
+    show(gardener.state, {1: Level.HIDDEN}, "made")
     as_it_was = gardener.state.chat
     gardener.edit_undone("a commit that no edit here was made in")
     assert gardener.state.chat is as_it_was

@@ -9,7 +9,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener import care
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Level
 from aider_gardener.notes.rules import RULE_CHARS
 from aider_gardener.settings import Settings
 
@@ -27,7 +27,7 @@ def note(gardener: Gardener) -> str:
 def test_a_dropped_rule_is_noted_no_more_until_it_is_said_again() -> None:
     gardener = make_gardener(history_tokens=2_000)
     gardener.sync(talk((TYPED, "Noted."), ("go on", "Yes.")), [message("user", "and now?")])
-    show(gardener.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "test")
+    show(gardener.state, dict.fromkeys(range(2), Level.HIDDEN), "test")
     assert TYPED in note(gardener)
     assert gardener.drop_rule(1).text == TYPED
     assert texts(gardener) == [] and TYPED not in note(gardener)

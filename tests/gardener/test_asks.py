@@ -9,7 +9,7 @@ from made_entries import make_gardener, message, talk
 from aider_gardener.gardener.care import requested
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, SourceKind
+from aider_gardener.messages import Level, SourceKind
 
 ONE, TWO = "g0123456ab", "gfedcba987"
 
@@ -40,7 +40,7 @@ def asking(*numbers: int, turns: int = 8, **options: object) -> tuple[Gardener, 
     gardener = make_gardener(**{"history_tokens": 5_000, **options})
     gardener.enter_turn()
     gardener.sync(long_talk(turns), [])
-    show(gardener.state, dict.fromkeys(range(2 * turns), Fidelity.HIDDEN), "a test")
+    show(gardener.state, dict.fromkeys(range(2 * turns), Level.HIDDEN), "a test")
     return gardener, [gardener.state.chat.entries[2 * number + 1].id for number in numbers]
 
 

@@ -14,7 +14,7 @@ from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import compact_to, goal_of, show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, entry_id
+from aider_gardener.messages import Level, entry_id
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.view import FILLER, is_legal
 
@@ -60,7 +60,7 @@ def test_laws_of_forgetting_and_pinning(
     compact_to(gardener.state, goal)
     if undo and gardener.state.plans:
         gardener.undo()
-    show(gardener.state, dict.fromkeys(range(12), Fidelity.HIDDEN), "all")
+    show(gardener.state, dict.fromkeys(range(12), Level.HIDDEN), "all")
     gardener.give_back()
     gardener.compact_after_rejection()
     done, cur = list(gardener.state.chat.done), list(gardener.state.chat.cur)
@@ -125,7 +125,7 @@ def test_a_pin_is_known_to_the_next_process(tmp_path: Path) -> None:
 def test_restore_in_place_holds_off_the_next_plan() -> None:
     gardener = filled(12)
     gardener.compact_if_due()
-    seq = next(s for s in gardener.state.chat.fidelity if s % 2)
+    seq = next(s for s in gardener.state.chat.levels if s % 2)
     found = gardener.restore(id_at(gardener, seq))
     assert (found.in_place, found.changed) == (True, True)
     assert found.entry.content in text(gardener)

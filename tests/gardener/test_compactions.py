@@ -11,7 +11,7 @@ from made_entries import make_gardener, message, talk
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import GROWTH_TURNS, goal_of, growth_of, hide_finished, market, show
 from aider_gardener.gardener.state import Prefix
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Level
 from aider_gardener.plan.goals import HOSTS, OURS, PUT_BACK, YOURS, Frame
 from aider_gardener.plan.usage import CACHE_SECONDS, Call, Market, Prices, Usage
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
@@ -122,14 +122,14 @@ def test_every_compaction_can_be_undone_the_last_first_and_only_while_it_stands(
     gardener.sync(long_talk(40), [])
     steps = range(60)
     for step in steps:
-        show(gardener.state, dict.fromkeys(range(step + 1), Fidelity.HIDDEN), "a test")
+        show(gardener.state, dict.fromkeys(range(step + 1), Level.HIDDEN), "a test")
     for step in reversed(steps):
-        assert set(gardener.state.chat.fidelity) == set(range(step + 1))
+        assert set(gardener.state.chat.levels) == set(range(step + 1))
         gardener.undo()
     assert shown(gardener) == long_talk(40)
     with pytest.raises(UsageError, match="no compaction to undo"):
         gardener.undo()
-    show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "a test")
+    show(gardener.state, {0: Level.HIDDEN, 1: Level.HIDDEN}, "a test")
     gardener.clear()
     with pytest.raises(UsageError, match="no compaction to undo"):
         gardener.undo(every=True)

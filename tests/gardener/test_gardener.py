@@ -50,7 +50,7 @@ def test_a_preview_leaves_no_trace() -> None:
         compact_to(gardener.state, Goal(high=100, low=50))
         assert gardener.recall_note("question 1 about subject 1", "")
         gardener.map_note(lambda: "")
-        assert made.chat.fidelity
+        assert made.chat.levels
     assert gardener.state is state and traces() == before
     assert not found(store, "zebra quarantine")
 

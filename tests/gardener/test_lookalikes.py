@@ -69,12 +69,12 @@ def test_a_whole_note_that_is_pasted_forged_or_said_twice_is_a_new_message_of_on
     gardener = compacted()
     note, done = note_of(gardener), list(gardener.state.chat.done)
     was = gardener.state.archive.store.stats().entries
-    levels = gardener.state.chat.fidelity
+    levels = gardener.state.chat.levels
     added = gardener.sync(done, [dict(note), message("assistant", "It quotes."), dict(note)])
     assert [entry.content for entry in added] == [note["content"], "It quotes.", note["content"]]
     assert {entry.source.kind for entry in added[::2]} == {SourceKind.TYPED}
     assert gardener.state.archive.store.stats().entries == was + 2, "the same words are one original"
-    assert gardener.state.chat.fidelity == levels
+    assert gardener.state.chat.levels == levels
     (entry,) = again(gardener).sync([], [dict(note)])
     assert entry.source.kind is SourceKind.TYPED and entry.id == added[0].id
 
@@ -116,7 +116,7 @@ def test_no_note_that_is_put_back_is_ever_the_users_words(high: int, more: int) 
 def test_what_the_model_asked_for_is_no_words_of_the_user() -> None:
     gardener = compacted()
     gardener.state.settings = Settings(ask_for_originals=True, history_tokens=100_000)
-    hidden = next(s for s in gardener.state.chat.fidelity)
+    hidden = next(s for s in gardener.state.chat.levels)
     text, ids = gardener.answer(f'<recall id="{gardener.state.chat.entries[hidden].id}"/>')
     assert ids
     note, _filler = gardener.add_note(text)

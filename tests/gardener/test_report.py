@@ -11,7 +11,7 @@ from made_entries import make_gardener, message, talk
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import DROPPABLE_SHOWN, droppable, pressure_report
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Level
 from aider_gardener.plan.goals import Frame
 from aider_gardener.tables import as_text, pressure_table
 
@@ -27,10 +27,10 @@ def chat(turns: int = 8, **options: object) -> Gardener:
 
 
 @settings(max_examples=5, deadline=None)
-@given(st.sets(st.integers(0, 7)), st.sampled_from([Fidelity.COMPRESSED, Fidelity.LINE, Fidelity.HIDDEN]))
-def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], level: Fidelity) -> None:
+@given(st.sets(st.integers(0, 7)), st.sampled_from([Level.COMPRESSED, Level.LINE, Level.HIDDEN]))
+def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], level: Level) -> None:
     gardener = chat()
-    hidden = dict.fromkeys((2 * turn for turn in turns), Fidelity.HIDDEN)
+    hidden = dict.fromkeys((2 * turn for turn in turns), Level.HIDDEN)
     show(gardener.state, {**hidden, **{2 * turn + 1: level for turn in turns}}, "a test")
     report = pressure_report(gardener.state)
     assert report.used == sum(report.parts.values())
@@ -57,19 +57,19 @@ def test_a_prompt_that_is_longer_than_the_window_is_said_to_be_of_that_window() 
 def test_of_no_kind_more_stands_than_was_said() -> None:
     gardener = make_gardener(history_tokens=2_000)
     gardener.sync(talk(("Use tabs.", "Noted."), ("Why?", "They are wide.")), [])
-    show(gardener.state, dict.fromkeys((1, 3), Fidelity.HIDDEN), "a test")
+    show(gardener.state, dict.fromkeys((1, 3), Level.HIDDEN), "a test")
     rows = pressure_report(gardener.state).by_class
     assert rows and all(row["sum"] <= row["orig"] for row in rows.values())
 
 
 def test_a_note_that_shows_several_is_of_no_class_and_what_is_hidden_takes_no_tokens() -> None:
     gardener = chat()
-    show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.LINE}, "a test")
+    show(gardener.state, {0: Level.HIDDEN, 1: Level.LINE}, "a test")
     report = pressure_report(gardener.state)
     assert [row["class"] for row in report.by_message][:4] == ["note", "note", "prompt", "prose"]
     entries = gardener.state.chat.entries
     assert gardener.state.tokens_shown(entries[0]) == 0
-    line = gardener.state.archive.renditions(entries[1])[Fidelity.LINE]
+    line = gardener.state.archive.renditions(entries[1])[Level.LINE]
     assert gardener.state.tokens_shown(entries[1]) == line.tokens
     assert gardener.state.tokens_shown(entries[3]) == entries[3].tokens
     assert 0 < report.by_class["prose"]["ratio"] < 1

@@ -111,7 +111,7 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     again = make_gardener(store, at=2_000.0)
     again.go_on(session_named(store, "p", "last"))
     state = again.state
-    assert shown(again) == shown(first) and state.chat.fidelity == first.state.chat.fidelity
+    assert shown(again) == shown(first) and state.chat.levels == first.state.chat.levels
     assert (state.chat.turn, state.chat.next_seq, state.chat.undone) == (8, 16, {3: "undone or not made"})
     assert [rule.text for rule in again.constraints()] == ["Be brief"]
     assert sums_of(state).compactions == 1 and sums_of(state).turns == 8
@@ -120,5 +120,5 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     assert again.sync(messages, [message("user", "one thing more")])[0].seq == 16
     again.leave_turn()
     again.undo()
-    assert again.state.chat.fidelity == {}, "a compaction of the other process is taken back"
+    assert again.state.chat.levels == {}, "a compaction of the other process is taken back"
     assert state.chat.turn == 9 and [info.turns for info in store.sessions("p")] == [9]

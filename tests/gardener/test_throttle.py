@@ -20,7 +20,7 @@ from aider_gardener.gardener.throttle import (
     throttle_open,
     throttle_outputs,
 )
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Level
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.planner import open_tokens
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
@@ -80,7 +80,7 @@ def test_a_form_that_is_hardly_shorter_is_not_worth_the_cut() -> None:
     assert short_form(whole, None, 190, count=words) is None
     made = short_form(whole, None, 100, count=words)
     assert made is not None
-    assert made.fidelity is Fidelity.COMPRESSED
+    assert made.level is Level.COMPRESSED
     assert whole.id in made.text
     assert words(made.text) <= 100
 
@@ -136,11 +136,11 @@ def test_what_was_cut_as_it_entered_is_no_compaction_and_stays_cut() -> None:
         gardener.undo()
     short = gardener.state.chat.pieces
     for every in (False, True):
-        show(gardener.state, {0: Fidelity.HIDDEN}, "a test")
+        show(gardener.state, {0: Level.HIDDEN}, "a test")
         gardener.undo(every=every)
         assert gardener.state.chat.pieces == short
     gardener.restore(gardener.state.chat.entries[0].id)
     whole = gardener.state.chat.pieces
-    show(gardener.state, {0: Fidelity.HIDDEN}, "a test")
+    show(gardener.state, {0: Level.HIDDEN}, "a test")
     gardener.undo()
     assert gardener.state.chat.pieces == whole != short

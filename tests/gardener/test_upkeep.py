@@ -14,7 +14,7 @@ from made_entries import make_gardener, talk, words
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.upkeep import MOST_FAILURES, begin, contains, facts, is_better, refine
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Level
 from aider_gardener.plan.goals import Goal
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(60))
@@ -40,11 +40,11 @@ def shorter(prompt: str) -> str:
 def test_only_a_good_answer_takes_the_place_of_the_form(answer: Callable[[str], str], accepted: bool) -> None:
     gardener = chat(llm="refine")
     entry = gardener.state.chat.entries[0]
-    form = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
+    form = gardener.state.archive.renditions(entry)[Level.COMPRESSED]
     tried: set[str] = set()
     assert (refine(gardener.state, answer, tried) == entry.id) is accepted and tried == {entry.id}
-    now = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
-    stored = gardener.state.archive.store.renditions(entry.id)[Fidelity.COMPRESSED]
+    now = gardener.state.archive.renditions(entry)[Level.COMPRESSED]
+    stored = gardener.state.archive.store.renditions(entry.id)[Level.COMPRESSED]
     assert (words(now.text) < words(form.text)) is accepted
     assert stored.text == now.text
 

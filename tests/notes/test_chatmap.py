@@ -7,7 +7,7 @@ from made_entries import make_gardener, message, talk
 from aider_gardener.gardener.care import rules_without_room
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, Plan
+from aider_gardener.messages import Level, Plan
 from aider_gardener.notes.chatmap import FACTS_SHARE, MAP_HEAD, RULES_HEAD, RULES_SHARE, MapNote, name_lines
 from aider_gardener.notes.names import gather
 from aider_gardener.plan.goals import Frame
@@ -22,7 +22,7 @@ def rounds(gardener: Gardener, *opening: tuple[str, str], turns: int = 30, hide:
     messages = talk(*opening, *((f"question {n}", f"Answer {n}. {FILL}") for n in range(turns)))
     gardener.sync(messages, [message("user", "and now?")])
     if hide:
-        levels = dict.fromkeys(range(len(messages) - 2), Fidelity.HIDDEN)
+        levels = dict.fromkeys(range(len(messages) - 2), Level.HIDDEN)
         show(gardener.state, levels, "test")
 
 
@@ -34,7 +34,7 @@ def test_a_rule_is_noted_once_its_message_is_hidden_and_not_before() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "Noted."))
     assert f"[1] {RULE}" in note(gardener).splitlines()
-    levels = {seq: level for seq, level in gardener.state.chat.fidelity.items() if seq > 1}
+    levels = {seq: level for seq, level in gardener.state.chat.levels.items() if seq > 1}
     show(gardener.state, levels, "the rule's own message stands again")
     assert RULE not in note(gardener)
 
@@ -86,7 +86,7 @@ def test_the_note_stays_the_same_until_the_view_changes() -> None:
     assert note(gardener) == first
     show(
         gardener.state,
-        {**gardener.state.chat.fidelity, gardener.state.chat.next_seq - 3: Fidelity.HIDDEN},
+        {**gardener.state.chat.levels, gardener.state.chat.next_seq - 3: Level.HIDDEN},
         "test",
     )
     assert "Never rename the column." in note(gardener)

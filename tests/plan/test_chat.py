@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from made_entries import admit, chat_of, message, talk
 
-from aider_gardener.messages import Entry, Fidelity
+from aider_gardener.messages import Entry, Level
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import NOTE_HEAD, Piece
 
-HIDDEN, LINE = Fidelity.HIDDEN, Fidelity.LINE
+HIDDEN, LINE = Level.HIDDEN, Level.LINE
 
 
-def text_of(entry: Entry, level: Fidelity) -> str:
-    return entry.content if level is Fidelity.FULL else f"{level.value} of {entry.content}"
+def text_of(entry: Entry, level: Level) -> str:
+    return entry.content if level is Level.FULL else f"{level.value} of {entry.content}"
 
 
 def synced(
@@ -57,7 +57,7 @@ def test_what_was_finished_stays_so_though_hidden_and_the_last_of_the_list() -> 
     done, cur = talk(("a", "b"), ("c", "d"), ("e", "f")), talk(("g", "h"))
     chat = chat_of(done, cur).shown_at({0: LINE, **dict.fromkeys(range(1, 6), HIDDEN)}, text_of)
     again, added = synced(chat, list(chat.done), [*chat.cur, message("user", "i")])
-    assert (added, again.border, again.shown_at(again.fidelity, text_of).done) == (["i"], 6, chat.done)
+    assert (added, again.border, again.shown_at(again.levels, text_of).done) == (["i"], 6, chat.done)
 
 
 def through_json(piece: Piece) -> Any:
@@ -119,14 +119,14 @@ def test_where_the_archive_refuses_a_message_none_is_marked() -> None:
 def test_an_older_list_that_the_host_restores_shows_what_it_showed() -> None:
     whole = talk(("a", "b"), ("c", "d"), ("e", "f"), ("g", "h"))
     chat = chat_of(whole)
-    chat = chat.shown_at({0: Fidelity.COMPRESSED, 1: LINE}, text_of)
+    chat = chat.shown_at({0: Level.COMPRESSED, 1: LINE}, text_of)
     older = list(chat.done)
     assert older[0].content.startswith(NOTE_HEAD)
     chat = chat.shown_at(dict.fromkeys(range(4), HIDDEN), text_of)
     back, added = synced(chat, older)
-    assert (added, back.fidelity, back.gone) == ([], {0: Fidelity.COMPRESSED, 1: LINE}, set())
+    assert (added, back.levels, back.gone) == ([], {0: Level.COMPRESSED, 1: LINE}, set())
     back, added = synced(chat, list(whole))
-    assert (added, back.fidelity, back.floor) == ([], {}, 0)
+    assert (added, back.levels, back.floor) == ([], {}, 0)
     assert contents(back) == ["a", "b", "c", "d", "e", "f", "g", "h"]
 
 
@@ -179,7 +179,7 @@ def test_what_was_forgotten_stands_in_no_note() -> None:
 def test_a_pinned_entry_stands_in_full_whatever_is_asked_for() -> None:
     chat = chat_of(talk(("a", "b")))
     chat = chat.with_entry(replace(chat.entries[0], pinned=True))
-    assert chat.shown_at({0: LINE, 1: LINE}, text_of).fidelity == {1: LINE}
+    assert chat.shown_at({0: LINE, 1: LINE}, text_of).levels == {1: LINE}
 
 
 def test_a_turn_that_is_due_counts_once_something_enters() -> None:

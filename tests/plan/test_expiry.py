@@ -10,7 +10,7 @@ from made_entries import make_gardener, message, talk
 
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Level
 from aider_gardener.settings import parse_terms
 
 LOG = "I ran this command:\n\n./serve\n\nAnd got this output:\n\n" + "\n".join(
@@ -39,8 +39,8 @@ def pass_turns(gardener: Gardener, turns: int) -> None:
 
 def test_terms_are_read_and_refused_by_name() -> None:
     terms = parse_terms("log=4, structured=3/10, code=5/, all=30")
-    lines = {cls: turns for (cls, level), turns in terms.items() if level is Fidelity.LINE}
-    short = {cls: turns for (cls, level), turns in terms.items() if level is Fidelity.COMPRESSED}
+    lines = {cls: turns for (cls, level), turns in terms.items() if level is Level.LINE}
+    short = {cls: turns for (cls, level), turns in terms.items() if level is Level.COMPRESSED}
     assert lines == {"log": 4, "structured": 10, "all": 30}
     assert short == {"structured": 3, "code": 5}
     for wrong in ("log", "log=x", "logs=4", "log=0", "log=/", "log=3/0"):
@@ -58,24 +58,24 @@ def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
     plan = gardener.compact_if_due()
     assert plan is not None
     assert plan.reason == "expired"
-    assert {swap.after for swap in plan.swaps} == {Fidelity.LINE}
-    assert gardener.state.chat.fidelity == {0: Fidelity.LINE, 1: Fidelity.HIDDEN}  # its "Ok." goes with it
+    assert {swap.after for swap in plan.swaps} == {Level.LINE}
+    assert gardener.state.chat.levels == {0: Level.LINE, 1: Level.HIDDEN}  # its "Ok." goes with it
 
 
 def test_what_would_save_little_waits_for_the_next_plan() -> None:
     gardener = make_gardener(history_tokens=8_000, recall_tokens=0, ttl="log=3")
     grown(gardener, 6)
     assert gardener.compact_if_due() is None
-    assert gardener.state.chat.fidelity == {}
+    assert gardener.state.chat.levels == {}
     assert gardener.plan() is not None
-    assert gardener.plan().swaps[0].after is Fidelity.LINE  # type: ignore[union-attr]  # reason: asserted above
+    assert gardener.plan().swaps[0].after is Level.LINE  # type: ignore[union-attr]  # reason: asserted above
 
 
 def test_typed_words_expire_only_by_their_own_class_and_the_last_exchange_never() -> None:
     gardener = make_gardener(history_tokens=4_000, recall_tokens=0, ttl="all=1")
     messages = grown(gardener, 5)
     assert gardener.compact_if_due()
-    levels = gardener.state.chat.fidelity
+    levels = gardener.state.chat.levels
     typed = [
         seq for seq, entry in gardener.state.chat.entries.items() if entry.content.startswith("question")
     ]
@@ -91,8 +91,8 @@ def test_one_entry_has_its_own_term() -> None:
     gardener.expire(first.id, context_ttl=0)
     pass_turns(gardener, 4)
     assert gardener.compact_if_due()
-    assert first.seq not in gardener.state.chat.fidelity
-    assert gardener.state.chat.fidelity[second.seq] is Fidelity.LINE
+    assert first.seq not in gardener.state.chat.levels
+    assert gardener.state.chat.levels[second.seq] is Level.LINE
 
 
 def test_the_aggressive_preset_keeps_four_turns_and_eighty_characters_of_the_rest() -> None:
@@ -106,9 +106,9 @@ def test_the_aggressive_preset_keeps_four_turns_and_eighty_characters_of_the_res
         assert turns < 200
     assert gardener.state.plans[-1].plan.tokens_before > 20_000
     recent = [e for e in gardener.state.chat.entries.values() if e.turn >= gardener.state.chat.turn - 4]
-    assert not {e.seq for e in recent} & set(gardener.state.chat.fidelity)
+    assert not {e.seq for e in recent} & set(gardener.state.chat.levels)
     older = [e for e in gardener.state.chat.entries.values() if e.turn < gardener.state.chat.turn - 4]
-    assert {gardener.state.chat.fidelity[e.seq] for e in older} <= {Fidelity.LINE, Fidelity.HIDDEN}
-    line = gardener.state.archive.text(older[0], Fidelity.LINE)
+    assert {gardener.state.chat.levels[e.seq] for e in older} <= {Level.LINE, Level.HIDDEN}
+    line = gardener.state.archive.text(older[0], Level.LINE)
     assert len(line.rpartition(" [")[0]) <= 80
     assert older[0].id in line

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.plan.goals import MOST_HIGH, REST_TURNS, Frame, Level, Limit, level, marks
+from aider_gardener.plan.goals import MOST_HIGH, REST_TURNS, Frame, Fullness, Limit, fullness, marks
 from aider_gardener.plan.usage import Market
 
 CHEAP, HALF, UNCACHED = Market(0.1, warm=1.0), Market(0.5, warm=1.0), Market(warm=1.0)
@@ -91,19 +91,19 @@ def test_when_the_cache_is_cold_anyway_a_plan_is_worth_it_earlier(market: Market
 @pytest.mark.parametrize(
     ("used", "found"),
     [
-        (0, Level.OK),
-        (699, Level.OK),
-        (700, Level.WARNING),
-        (849, Level.WARNING),
-        (850, Level.OPTIMIZE),
-        (949, Level.OPTIMIZE),
-        (950, Level.HARD),
-        (2_000, Level.HARD),
+        (0, Fullness.OK),
+        (699, Fullness.OK),
+        (700, Fullness.WARNING),
+        (849, Fullness.WARNING),
+        (850, Fullness.OPTIMIZE),
+        (949, Fullness.OPTIMIZE),
+        (950, Fullness.HARD),
+        (2_000, Fullness.HARD),
     ],
 )
-def test_levels_begin_at_their_share_of_the_window(used: int, found: Level) -> None:
-    assert level(used, 1_000) is found
-    assert level(used, 0) is Level.OK
+def test_levels_begin_at_their_share_of_the_window(used: int, found: Fullness) -> None:
+    assert fullness(used, 1_000) is found
+    assert fullness(used, 0) is Fullness.OK
 
 
 def test_a_mark_says_what_set_it() -> None:

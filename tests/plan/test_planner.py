@@ -12,7 +12,7 @@ from made_entries import chat_of, make_gardener, message, talk, words
 
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Focus, Rendition, Source, SourceKind
+from aider_gardener.messages import ContentClass, Entry, Focus, Level, Rendition, Source, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.planner import (
@@ -29,7 +29,7 @@ from aider_gardener.plan.view import Piece
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 LOW_TO_NOTHING = Goal(high=1, low=1)
-FOUR_WORDS = Piece(message("user", "now of four words"), {0: Fidelity.COMPRESSED})
+FOUR_WORDS = Piece(message("user", "now of four words"), {0: Level.COMPRESSED})
 
 
 def long_chat(lengths: list[int]) -> Gardener:
@@ -46,7 +46,7 @@ def long_chat(lengths: list[int]) -> Gardener:
 def whole(gardener: Gardener) -> list[int]:
     """The exchanges, by number, of which both messages stand whole."""
     rows = range(len(gardener.state.chat.entries) // 2)
-    return [n for n in rows if not {2 * n, 2 * n + 1} & set(gardener.state.chat.fidelity)]
+    return [n for n in rows if not {2 * n, 2 * n + 1} & set(gardener.state.chat.levels)]
 
 
 def cost(gardener: Gardener, number: int) -> int:
@@ -54,8 +54,8 @@ def cost(gardener: Gardener, number: int) -> int:
     return sum(one.tokens + MESSAGE_OVERHEAD_TOKENS for one in both)
 
 
-def two_words(_entry: Entry) -> dict[Fidelity, Rendition]:
-    levels = (Fidelity.COMPRESSED, Fidelity.LINE)
+def two_words(_entry: Entry) -> dict[Level, Rendition]:
+    levels = (Level.COMPRESSED, Level.LINE)
     return {level: Rendition(level, f"short {level.value}", 2) for level in levels}
 
 
@@ -79,7 +79,7 @@ def drafted(chat: Chat, goal: Goal, policy: Policy | None = None) -> Draft:
 
 
 def untouched(made: Draft) -> set[int]:
-    return set(made.chat.entries) - set(made.chat.fidelity)
+    return set(made.chat.entries) - set(made.chat.levels)
 
 
 # The tail
@@ -130,12 +130,12 @@ def test_pinned_entries_stay_even_where_the_prompt_cannot_be_sent_and_the_last_e
     assert untouched(drafted(chat, LOW_TO_NOTHING)) == {1, 4, 5}
     made = drafted(chat, Goal(high=1, low=1, hard=1))
     assert untouched(made) == {1}
-    assert made.chat.fidelity[5] is Fidelity.COMPRESSED
+    assert made.chat.levels[5] is Level.COMPRESSED
 
 
 def test_the_last_exchange_goes_to_a_line_where_its_short_forms_cannot_be_sent() -> None:
-    def renditions(_entry: Entry) -> dict[Fidelity, Rendition]:
-        rows = ((Fidelity.COMPRESSED, 8), (Fidelity.LINE, 1))
+    def renditions(_entry: Entry) -> dict[Level, Rendition]:
+        rows = ((Level.COMPRESSED, 8), (Level.LINE, 1))
         return {level: Rendition(level, "short " * tokens, tokens) for level, tokens in rows}
 
     chat = printed(chat_of(talk(("a question", "an answer"), *[("output " * 90, "Ok.")] * 4)), 2, 4, 6, 8)
@@ -157,13 +157,13 @@ def test_what_programs_printed_goes_to_its_short_form_before_anything_is_hidden(
     long = "and so on " * 100
     said = [(f"{long if n in (0, 2) else 'question'} {n}", f"answer {n}") for n in range(5)]
     made = drafted(printed(chat_of(talk(*said)), 0, 4), Goal(high=600, low=300))
-    assert dict(made.chat.fidelity) == {0: Fidelity.COMPRESSED, 4: Fidelity.COMPRESSED}
+    assert dict(made.chat.levels) == {0: Level.COMPRESSED, 4: Level.COMPRESSED}
 
 
 def test_what_programs_printed_is_no_part_of_the_tail() -> None:
     said = [(f"{'and so on ' * 100 if n == 2 else 'question'} {n}", f"answer {n}") for n in range(4)]
     made = drafted(printed(chat_of(talk(*said)), 4), Goal(high=300, low=100))
-    assert dict(made.chat.fidelity) == {4: Fidelity.COMPRESSED}
+    assert dict(made.chat.levels) == {4: Level.COMPRESSED}
 
 
 @settings(max_examples=30, deadline=None)
@@ -179,14 +179,14 @@ def test_nothing_that_is_hidden_was_worth_more_than_what_stays_of_the_older_ones
     an_exchange = sum(chat.entries[seq].tokens + MESSAGE_OVERHEAD_TOKENS for seq in (0, 1))
     older = range(16 - 2 * max(1, int(TAIL_SHARE * low) // an_exchange))
     worth = {seq: priority(chat.entries[seq], turn=chat.turn, focus=Focus()) for seq in older}
-    hidden = [points for seq, points in worth.items() if seq in made.chat.fidelity]
-    stays = [points for seq, points in worth.items() if seq not in made.chat.fidelity]
+    hidden = [points for seq, points in worth.items() if seq in made.chat.levels]
+    stays = [points for seq, points in worth.items() if seq not in made.chat.levels]
     assert max(hidden) <= min(stays, default=100.0)
 
 
 def test_a_plan_tells_of_what_it_swaps_and_why() -> None:
     made = drafted(printed(plain(3), 0), LOW_TO_NOTHING)
-    assert {(swap.before, swap.after) for swap in made.plan.swaps} == {(Fidelity.FULL, Fidelity.HIDDEN)}
+    assert {(swap.before, swap.after) for swap in made.plan.swaps} == {(Level.FULL, Level.HIDDEN)}
     assert [swap.entry_id for swap in made.plan.swaps] == [made.chat.entries[seq].id for seq in range(4)]
     assert re.fullmatch(r"\w+, priority \d+, \d+ turns? ago", made.plan.swaps[0].reason)
 
@@ -210,7 +210,7 @@ def test_what_waits_for_an_answer_is_not_shortened_even_where_the_prompt_cannot_
     made = drafted(
         chat_of(talk(("a question", f"an answer {'word ' * 50}")), [asked]), replace(LOW_TO_NOTHING, hard=1)
     )
-    assert made.chat.fidelity.keys() == {0, 1}
+    assert made.chat.levels.keys() == {0, 1}
 
 
 def test_what_a_change_makes_uncached_begins_where_it_begins() -> None:

@@ -6,7 +6,7 @@ import pytest
 from made_chats import shown
 from made_entries import chat_of, make_gardener, message, talk, words
 
-from aider_gardener.messages import Fidelity, Focus
+from aider_gardener.messages import Focus, Level
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.planner import Draft, Policy, draft
@@ -30,7 +30,7 @@ def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:
 def hidden(made: Draft | None) -> list[int]:
     """The entries that are hidden in the chat of a plan, which there must be."""
     assert made is not None
-    return [seq for seq, level in made.chat.fidelity.items() if level is Fidelity.HIDDEN]
+    return [seq for seq, level in made.chat.levels.items() if level is Level.HIDDEN]
 
 
 def rolled(chat: Chat, goal: Goal, keep: int) -> Draft | None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import admit, entry, message, talk, words
 
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Segment, Source, SourceKind
+from aider_gardener.messages import ContentClass, Entry, Level, Message, Segment, Source, SourceKind
 from aider_gardener.plan.chat import Chat, legal, render
 from aider_gardener.plan.view import (
     EDIT_WAS,
@@ -26,12 +26,12 @@ from aider_gardener.plan.view import (
 )
 from aider_gardener.reading.source import infer_source
 
-LEVELS = st.sampled_from(list(Fidelity))
+LEVELS = st.sampled_from(list(Level))
 OTHERS = "\n# The other 2 SEARCH/REPLACE blocks were applied successfully.\nDon't re-send them.\n"
 
 
-def text_of(entry: Entry, level: Fidelity) -> str:
-    return entry.content if level is Fidelity.FULL else f"<{level.value} {entry.seq}>"
+def text_of(entry: Entry, level: Level) -> str:
+    return entry.content if level is Level.FULL else f"<{level.value} {entry.seq}>"
 
 
 def chat(*roles_and_texts: tuple[str, str]) -> list[Entry]:
@@ -49,21 +49,21 @@ TALK = chat(
 )
 
 
-def shown(levels: dict[int, Fidelity], entries: list[Entry] = TALK) -> list[tuple[str, str]]:
+def shown(levels: dict[int, Level], entries: list[Entry] = TALK) -> list[tuple[str, str]]:
     return [
         (piece.role, piece.content.replace(NOTE_HEAD, "NOTE"))
-        for piece in render(Chat({each.seq: each for each in entries}, fidelity=levels), entries, text_of)
+        for piece in render(Chat({each.seq: each for each in entries}, levels=levels), entries, text_of)
     ]
 
 
 def test_a_piece_has_the_tokens_of_its_pictures_beside_those_of_its_text() -> None:
-    piece = Piece({"role": "user", "content": "a b c"}, {0: Fidelity.FULL})
+    piece = Piece({"role": "user", "content": "a b c"}, {0: Level.FULL})
     piece.image_tokens = 1_000 + 3
     assert piece.tokens(words) == words("a b c") + 1_003
 
 
 def test_an_edit_without_a_short_form_is_told_as_one() -> None:
-    def none_made(entry: Entry, level: Fidelity) -> str:
+    def none_made(entry: Entry, level: Level) -> str:
         raise KeyError(level)
 
     assert edit_line(TALK[1], none_made) == " → an edit"
@@ -71,10 +71,10 @@ def test_an_edit_without_a_short_form_is_told_as_one() -> None:
 
 def test_a_throttled_message_stands_in_its_own_place_until_its_exchange_is_given_up() -> None:
     cut = frozenset({2})
-    whole = render(Chat(fidelity={2: Fidelity.COMPRESSED}, throttled=cut), TALK, text_of)
+    whole = render(Chat(levels={2: Level.COMPRESSED}, throttled=cut), TALK, text_of)
     assert [piece.content for piece in whole] == ["u0", "a1", "<compressed 2>", "Ok.", "u4", "a5"]
     assert whole[2].members == (2,)
-    lower = render(Chat(fidelity={2: Fidelity.LINE}, throttled=cut), TALK, text_of)
+    lower = render(Chat(levels={2: Level.LINE}, throttled=cut), TALK, text_of)
     assert lower[2].content.startswith(NOTE_HEAD)
 
 
@@ -83,7 +83,7 @@ def test_in_full_it_is_the_hosts_own_list() -> None:
 
 
 def test_a_swapped_exchange_becomes_a_note_and_a_filler() -> None:
-    assert shown({0: Fidelity.LINE, 1: Fidelity.LINE})[:2] == [
+    assert shown({0: Level.LINE, 1: Level.LINE})[:2] == [
         ("user", "NOTE\n[1] user: <line 0>\n[1] reply: <line 1>"),
         ("assistant", FILLER),
     ]
@@ -91,14 +91,14 @@ def test_a_swapped_exchange_becomes_a_note_and_a_filler() -> None:
 
 def test_a_reply_whose_question_stands_in_the_list_before_is_no_message_of_its_own() -> None:
     cur = TALK[1:]
-    assert render(Chat(fidelity={}), cur, text_of)[0].role == "assistant"
-    behind = render(Chat(fidelity={}), cur, text_of, answers=False)
+    assert render(Chat(levels={}), cur, text_of)[0].role == "assistant"
+    behind = render(Chat(levels={}), cur, text_of, answers=False)
     assert [piece.role for piece in behind] == ["user", "assistant", "user", "assistant", "user", "assistant"]
     assert "a1" in behind[0].content and behind[0].members == (1,)
 
 
 def test_notes_that_follow_each_other_are_one_message() -> None:
-    levels = {0: Fidelity.LINE, 1: Fidelity.HIDDEN, 2: Fidelity.LINE, 3: Fidelity.HIDDEN}
+    levels = {0: Level.LINE, 1: Level.HIDDEN, 2: Level.LINE, 3: Level.HIDDEN}
     assert shown(levels) == [
         ("user", "NOTE\n[1] user: <line 0>\n[1] user: <line 2>"),
         ("assistant", FILLER),
@@ -108,14 +108,14 @@ def test_notes_that_follow_each_other_are_one_message() -> None:
 
 
 def test_a_reply_in_full_keeps_its_own_message_behind_the_note() -> None:
-    assert shown({4: Fidelity.COMPRESSED})[-2:] == [
+    assert shown({4: Level.COMPRESSED})[-2:] == [
         ("user", "NOTE\n[1] user: <compressed 4>"),
         ("assistant", "a5"),
     ]
 
 
 def test_hidden_exchanges_leave_no_message() -> None:
-    levels = dict.fromkeys(range(4), Fidelity.HIDDEN)
+    levels = dict.fromkeys(range(4), Level.HIDDEN)
     assert shown(levels) == [("user", "u4"), ("assistant", "a5")]
 
 
@@ -135,14 +135,14 @@ def legal_chats(draw: st.DrawFn) -> list[Entry]:
 def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataObject) -> None:
     finished = entries[:-1] if entries and entries[-1].role == "user" else entries
     levels = {e.seq: data.draw(LEVELS) for e in finished}
-    pieces = render(Chat(fidelity=levels), entries, text_of)
+    pieces = render(Chat(levels=levels), entries, text_of)
     assert is_legal(pieces)
     visible = {
-        seq for seq, level in levels.items() if level is not Fidelity.HIDDEN and entries[seq].content != "Ok."
+        seq for seq, level in levels.items() if level is not Level.HIDDEN and entries[seq].content != "Ok."
     }
     assert visible <= set(members(pieces))
     for piece in pieces:
-        swapped = [s for s in piece.members if levels.get(s, Fidelity.FULL) is not Fidelity.FULL]
+        swapped = [s for s in piece.members if levels.get(s, Level.FULL) is not Level.FULL]
         assert piece.role == "user" or not swapped
 
 
@@ -158,8 +158,8 @@ def test_a_note_says_that_an_edit_was_not_applied(between: str, others: str, wha
     failed = f"# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: ...\n{others}"
     said = [("user", between), ("assistant", "Ok.")] if between else []
     entries = chat(("user", "u0"), ("assistant", "a block"), *said, ("user", failed), ("assistant", "better"))
-    hidden = dict.fromkeys((2, 3) if between else (), Fidelity.HIDDEN)
-    texts = shown({1: Fidelity.LINE, **hidden}, entries)
+    hidden = dict.fromkeys((2, 3) if between else (), Level.HIDDEN)
+    texts = shown({1: Level.LINE, **hidden}, entries)
     assert texts[0] == ("user", f"NOTE\n[1] user: u0\n[1] reply, its edit was {what}: <line 1>")
 
 
@@ -175,13 +175,13 @@ def test_what_the_user_pastes_of_a_failed_edit_is_no_failure_of_the_last_reply()
 @pytest.mark.parametrize("hint", ["", "a hint"])
 def test_a_hint_stands_in_the_first_note_only(hint: str) -> None:
     start, _added = Chat(hint=hint).sync((talk(("a", "b"), ("c", "d")), talk(("e", "f"))), admit)
-    shown = start.shown_at(dict.fromkeys((0, 1, 4, 5), Fidelity.LINE), text_of)
+    shown = start.shown_at(dict.fromkeys((0, 1, 4, 5), Level.LINE), text_of)
     assert shown.done[0].content.removeprefix(NOTE_HEAD).startswith(f"\n{hint}\n[1]" if hint else "\n[1]")
     assert shown.cur[0].content.startswith(f"{NOTE_HEAD}\n[3]")
 
 
 def test_the_hosts_own_acknowledgement_is_no_part_of_a_note() -> None:
-    pieces = render(Chat(fidelity={2: Fidelity.LINE}), TALK, text_of)[2:4]
+    pieces = render(Chat(levels={2: Level.LINE}), TALK, text_of)[2:4]
     assert [(piece.content, piece.members) for piece in pieces] == [
         (f"{NOTE_HEAD}\n[1] user: <line 2>", (2,)),
         (FILLER, ()),
@@ -189,7 +189,7 @@ def test_the_hosts_own_acknowledgement_is_no_part_of_a_note() -> None:
 
 
 def test_a_note_says_that_an_edit_was_undone() -> None:
-    undone = Chat(fidelity={0: Fidelity.LINE, 1: Fidelity.LINE}, undone={1: UNDONE})
+    undone = Chat(levels={0: Level.LINE, 1: Level.LINE}, undone={1: UNDONE})
     first = render(undone, TALK, text_of)[0].content
     assert first.endswith(f"[1] {EDIT_WAS}{UNDONE}: <line 1>")
 
@@ -201,7 +201,7 @@ U, A = Message("user", "u"), Message("assistant", "a")
 
 def pieces(roles: str) -> list[Piece]:
     return [
-        Piece({"role": "user" if role == "u" else "assistant", "content": f"{role}{at}"}, {at: Fidelity.FULL})
+        Piece({"role": "user" if role == "u" else "assistant", "content": f"{role}{at}"}, {at: Level.FULL})
         for at, role in enumerate(roles)
     ]
 
@@ -234,7 +234,7 @@ def test_only_a_reply_with_an_edit_block_has_an_edit() -> None:
 
 def test_a_piece_is_counted_once_by_each_counter() -> None:
     asked = list[str]()
-    piece = Piece({"role": "user", "content": "it"}, {0: Fidelity.FULL}, None)
+    piece = Piece({"role": "user", "content": "it"}, {0: Level.FULL}, None)
 
     def count(text: str) -> int:
         asked.append(text)
@@ -251,7 +251,7 @@ def test_what_breaks_a_rule_is_found(messages: list[Message]) -> None:
 
 
 def test_a_piece_is_the_hosts_own_until_we_say_that_we_made_it() -> None:
-    assert not any(piece.is_note for piece in render(Chat(fidelity={}), TALK, text_of))
-    note, filler, *rest = render(Chat(fidelity={0: Fidelity.LINE, 1: Fidelity.LINE}), TALK, text_of)
+    assert not any(piece.is_note for piece in render(Chat(levels={}), TALK, text_of))
+    note, filler, *rest = render(Chat(levels={0: Level.LINE, 1: Level.LINE}), TALK, text_of)
     assert note.is_note and not filler.is_note and not any(piece.is_note for piece in rest)
     assert note == {"role": "user", "content": note.content}, "to the host it is a message like others"

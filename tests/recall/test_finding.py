@@ -17,7 +17,7 @@ from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
+from aider_gardener.messages import ContentClass, Entry, Level, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall import finding
 from aider_gardener.recall.backlog import Backlog
@@ -126,7 +126,7 @@ def test_what_this_chat_said_too_is_its_own_and_found_once() -> None:
         return archive.store.add(entry, chunks=[(0, len(new.content))])
 
     chat, _added = Chat().sync((talk(("abc said twice", "yes")), [message("user", "and now?")]), admit)
-    chat = replace(chat, fidelity={0: Fidelity.LINE})
+    chat = replace(chat, levels={0: Level.LINE})
     told = found(archive, Request("abc", unasked=True, older=True), chat)
     assert [(each.text, each.entry.session) for each in told if "abc" in each.text] == [
         ("abc said twice", "now")

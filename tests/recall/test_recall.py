@@ -10,7 +10,7 @@ from made_entries import make_gardener, talk, words
 
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import ContentClass, Fidelity, Segment
+from aider_gardener.messages import ContentClass, Level, Segment
 from aider_gardener.plan.view import EDIT_WAS, UNDONE
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall import recall
@@ -28,7 +28,7 @@ def chat() -> Gardener:
     gardener = make_gardener()
     rows = [("about the escrow account", ANSWER), *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
     gardener.sync(talk(*rows), [])
-    show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
+    show(gardener.state, {0: Level.HIDDEN, 1: Level.HIDDEN}, "made")
     return gardener
 
 
@@ -49,7 +49,7 @@ def test_a_question_that_gets_no_note_leaves_its_cause() -> None:
     assert off.recall_note(QUESTION, "") == "" == off.recall_note("why?", "") and causes(off) == []
     mute = make_gardener(recall_tokens=0)
     mute.sync(talk(("about the escrow account", ANSWER), ("go on", "done")), [])
-    show(mute.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
+    show(mute.state, {0: Level.HIDDEN, 1: Level.HIDDEN}, "made")
     assert mute.recall_note(QUESTION, "") == "" and causes(mute) == [(False, False)]
 
 
@@ -90,14 +90,14 @@ def test_code_of_an_edit_that_does_not_stand_is_no_evidence(undone: bool) -> Non
     gardener = hidden([("move the escrow account", EDIT), *after])
     if undone:
         gardener.edit_undone("cfd9539")
-    show(gardener.state, dict.fromkeys(range(4), Fidelity.HIDDEN), "made")
+    show(gardener.state, dict.fromkeys(range(4), Level.HIDDEN), "made")
     ordered = gardener.recall_note(ORDER, "")
     assert "closes on the 18th now" in ordered and "ESCROW_DAY = 18" not in ordered
     for asked in (gardener.recall_note(QUESTION, ""), recall.recall_note(gardener.recall(QUESTION))):
         assert "ESCROW_DAY = 18" in asked, "who asks for it may see it"
         assert ("its edit was undone" if undone else "its edit was not applied") in asked
     stands = hidden([("move the escrow account", EDIT)])
-    show(stands.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "made")
+    show(stands.state, dict.fromkeys(range(2), Level.HIDDEN), "made")
     assert "ESCROW_DAY = 18" in stands.recall_note(ORDER, "")
 
 
@@ -151,7 +151,7 @@ def test_what_stands_in_the_prompt_is_not_quoted_in_it() -> None:
     standing = make_gardener()
     rows = [("about the escrow account", ANSWER), *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
     standing.sync(talk(*rows), [])
-    show(standing.state, {12: Fidelity.HIDDEN, 13: Fidelity.HIDDEN}, "made")
+    show(standing.state, {12: Level.HIDDEN, 13: Level.HIDDEN}, "made")
     assert "closes on the 17th" not in standing.recall_note(QUESTION, "")
     assert ANSWER in [item.text for item in standing.recall(QUESTION)], "who asks sees it all the same"
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from made_entries import chat_of, entry, talk
 
-from aider_gardener.messages import Fidelity, Source, SourceKind
+from aider_gardener.messages import Level, Source, SourceKind
 from aider_gardener.recall.request import Request, asks, excluded
 
 ASKING = [
@@ -78,7 +78,7 @@ def test_notes_and_notices_are_no_answer() -> None:
 def test_what_was_taken_out_may_come_back_once_it_was_said_again() -> None:
     chat = chat_of(talk(("keep the port", "ok"), ("go on", "done"), ("keep the port", "yes"), ("more", "so")))
     port = chat.entries[0].id
-    chat = chat.shown_at({0: Fidelity.HIDDEN, 4: Fidelity.HIDDEN}, lambda entry, _level: entry.content)
+    chat = chat.shown_at({0: Level.HIDDEN, 4: Level.HIDDEN}, lambda entry, _level: entry.content)
     chat = replace(chat, order=tuple(seq for seq in chat.order if seq != 0))
     assert chat.gone == {0} and port not in excluded(chat)
     chat = replace(chat, order=tuple(seq for seq in chat.order if seq != 4))
@@ -90,7 +90,7 @@ def test_the_open_question_is_not_recalled_for_itself_however_it_is_shown() -> N
     chat = chat_of(talk(("keep the port", "ok")), [{"role": "user", "content": "a very long question"}])
     open_question = chat.entries[2].id
     assert open_question in excluded(chat)
-    assert open_question in excluded(replace(chat, fidelity={2: Fidelity.COMPRESSED}))
+    assert open_question in excluded(replace(chat, levels={2: Level.COMPRESSED}))
 
 
 def test_the_length_of_a_prompt_decides_whether_a_question_mark_in_it_asks() -> None:

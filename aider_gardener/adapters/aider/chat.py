@@ -255,7 +255,7 @@ def _going_on(state: ChatState, info: SessionInfo) -> str:
     from aider_gardener.notes.last_chat import when
 
     entries = [entry for entry in state.chat.all_entries() if entry.id]  # but what was forgotten
-    whole = sum(entry.seq not in state.chat.fidelity for entry in entries)
+    whole = sum(entry.seq not in state.chat.levels for entry in entries)
     shown = f": {state.history_used:,} tokens of history, {whole} of {len(entries)} messages whole"
     end = f"{shown}; /clear drops it." if entries else CLEARED_AT_END
     return (

@@ -449,7 +449,7 @@ def cmd_unpin(at: CommandLine, args: str) -> None:
 def cmd_restore(at: CommandLine, args: str) -> None:
     "Put an original back into the chat whole, in its place or at the end"
     chat = at.gardener.state.chat
-    shorter = chat.fidelity.keys() - chat.forgotten
+    shorter = chat.levels.keys() - chat.forgotten
     found = at.gardener.restore(
         named(at, args, "/restore ID", lambda entry: not shorter or entry.seq in shorter)
     )

@@ -83,7 +83,7 @@ def grows(coder: HostCoder, state: ChatState) -> bool:
     if prices.cache_read >= prices.input or SMALL.search(coder.main_model.name):
         return False
     history = state.history_used
-    return history > 0 and (state.layout.begun or bool(state.chat.fidelity) or history > state.budget)
+    return history > 0 and (state.layout.begun or bool(state.chat.levels) or history > state.budget)
 
 
 def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool) -> str:
@@ -246,7 +246,7 @@ def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> Non
         # What stands for no files is gone with the first one: no breakpoint behind it.
         chunks.chat_files = [{**each, "content": text_of(each)} for each in chunks.chat_files]
         chunks.done = [*chunks.done[:-1], *map(_marked, chunks.done[-1:])]
-    elif gardener.state.chat.fidelity:
+    elif gardener.state.chat.levels:
         mark_history(chunks)
 
 
@@ -282,7 +282,7 @@ def current_texts(coder: HostCoder, gardener: Gardener) -> str | None:
     """The end of the current messages as they were said, whatever of them is in the prompt: what the map's
     mentions are taken from. None while all of it is."""
     state = gardener.state
-    if not (state.acts and (state.chat.fidelity or state.layout.begun)):
+    if not (state.acts and (state.chat.levels or state.layout.begun)):
         return None
     return "".join(f"{entry.content}\n" for entry in state.chat.current_entries())[-MENTIONED_CHARS:]
 

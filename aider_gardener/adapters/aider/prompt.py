@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import call, layout, link, provider
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, Terminal, text_of
-from aider_gardener.messages import Fidelity, Plan
+from aider_gardener.messages import Level, Plan
 from aider_gardener.phrases import counted, limit_passed, made_room, recalled
 from aider_gardener.plan.chat import question
 from aider_gardener.plan.goals import Frame
@@ -206,13 +206,13 @@ def forget_edits(coder: HostCoder, gardener: Gardener) -> bool:
     if not state.acts:
         return False
     link.sync(coder, gardener)
-    levels = dict(state.chat.fidelity)
+    levels = dict(state.chat.levels)
     for entry in state.chat.all_entries():
         if has_edit(entry) and entry.seq not in levels:
             made = state.archive.renditions(entry)
-            shorter = (f for f in (Fidelity.COMPRESSED, Fidelity.LINE) if f in made)
-            levels[entry.seq] = next(shorter, Fidelity.HIDDEN)
-    if edits := len(levels) - len(state.chat.fidelity):
+            shorter = (f for f in (Level.COMPRESSED, Level.LINE) if f in made)
+            levels[entry.seq] = next(shorter, Level.HIDDEN)
+    if edits := len(levels) - len(state.chat.levels):
         compactions.show(state, levels, "the edit format changed")
         if state.settings.status_line:
             line = f"the edit format changed: {counted(edits, 'message')} with edits now in short form"

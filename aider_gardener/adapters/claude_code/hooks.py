@@ -26,7 +26,7 @@ from aider_gardener.adapters.intake import (
 from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
 from aider_gardener.adapters.transcript import Reader, source_of
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
-from aider_gardener.messages import Fidelity, Message, Rendition, Source, SourceKind
+from aider_gardener.messages import Level, Message, Rendition, Source, SourceKind
 from aider_gardener.reading.source import own_output
 from aider_gardener.settings import TRUE_WORDS, Settings
 from aider_gardener.tokens import approximate
@@ -262,7 +262,7 @@ def chat_since(held: Intake, boundary: int) -> Chat:
         entries=numbered,
         order=tuple(numbered),
         border=len(numbered),
-        fidelity=dict.fromkeys(hidden, Fidelity.HIDDEN),
+        levels=dict.fromkeys(hidden, Level.HIDDEN),
         turn=held.progress.turn,
     )
     return replace(chat, done=[chat.piece(entry.role, entry.content, entry) for entry in whole])
@@ -305,8 +305,8 @@ def shortened(chat: Intake, text: str, source: Source, large: int, what: str) ->
     )
     if made.lossless or len(made.text) > (1 - LEAST_SAVED_SHARE) * len(text):
         return ""
-    form = Rendition(Fidelity.COMPRESSED, made.text, approximate(made.text))
-    stored = archive.put(entry, {form.fidelity: form})
+    form = Rendition(Level.COMPRESSED, made.text, approximate(made.text))
+    stored = archive.put(entry, {form.level: form})
     swap = {"entry_id": stored.id, "seq": stored.seq, "before": "full", "after": "compressed"}
     archive.event(turn, "shortened", {"swaps": [{**swap, "reason": LONG}], "entry_ids": [stored.id]})
     it = "it" if what == WHOLE else "them"

@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from aider_gardener.adapters.plain.reading import Item, Kind
 from aider_gardener.compress.base import omitted
-from aider_gardener.messages import Entry, Fidelity, Message
+from aider_gardener.messages import Entry, Level, Message
 from aider_gardener.plan.chat import Chat, Rendering, question
 from aider_gardener.plan.view import Piece, TextOf
 
@@ -56,7 +56,7 @@ class AgentList:
         if self.seqs and not set(self.seqs) & set(seqs):
             chat = chat.cleared(keeping=seqs)
         chat = replace(chat, order=now.seqs, fixed=now._in_place(chat), layout=now.layout)
-        return now, chat.shown_at(chat.fidelity, text_of), added
+        return now, chat.shown_at(chat.levels, text_of), added
 
     def question(self, chat: Chat) -> Entry | None:
         """What the user said last; None where the user said nothing."""
@@ -113,9 +113,9 @@ class AgentList:
         """An entry in its own place; a result that is hidden leaves a mark, for its call must be answered."""
         level = chat.level_of(entry)
         role = "tool" if self.kind(entry.seq) is Kind.RESULT else entry.role
-        text = omitted("left out", entry.id) if level is Fidelity.HIDDEN else text_of(entry, level)
+        text = omitted("left out", entry.id) if level is Level.HIDDEN else text_of(entry, level)
         piece = chat.piece(role, text, entry)
-        piece.image_tokens = IMAGE_TOKENS * self._item(entry.seq).images if level is Fidelity.FULL else 0
+        piece.image_tokens = IMAGE_TOKENS * self._item(entry.seq).images if level is Level.FULL else 0
         return piece
 
 

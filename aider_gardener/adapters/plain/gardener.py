@@ -26,7 +26,7 @@ from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.stored_chat import save_measures
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
-from aider_gardener.messages import LAST_SECOND, Entry, Fidelity, Message, TokenCounter
+from aider_gardener.messages import LAST_SECOND, Entry, Level, Message, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import note_rendition
 from aider_gardener.plan.view import FILLER, Piece
@@ -199,10 +199,10 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         """A new message as an entry: with the tokens of what in it is no text, which its short form leaves
         out."""
         archive, entry = self.state.archive, self.admit(chat, message, item.source)
-        if item.images and Fidelity.COMPRESSED not in archive.renditions(entry):
+        if item.images and Level.COMPRESSED not in archive.renditions(entry):
             left_out = omitted("what is no text left out", entry.id)
             text = f"{archive.without_secrets(entry).content}\n{left_out}"
-            archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, text, self.state.count))
+            archive.put_rendition(entry, note_rendition(entry, Level.COMPRESSED, text, self.state.count))
         return replace(entry, tokens=entry.tokens + IMAGE_TOKENS * item.images)
 
     def _shown(self, own: Sequence[object]) -> list[object]:
@@ -215,7 +215,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
                 return dict(piece)
             (seq,) = piece.levels
             given = held[seq]
-            return {**as_mapping(given), "content": piece.content} if seq in chat.fidelity else given
+            return {**as_mapping(given), "content": piece.content} if seq in chat.levels else given
 
         return [message(piece) for piece in chat.cur]
 

@@ -23,7 +23,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
     Entry,
-    Fidelity,
+    Level,
     Rendition,
     Source,
     SourceKind,
@@ -199,11 +199,11 @@ def resolve(db: apsw.Connection, prefix: str) -> list[str]:
 def put_renditions(
     db: apsw.Connection, number: int, renditions: Iterable[Sequence[Any]], *, again: bool = False
 ) -> None:
-    """Keep renditions below full, each (fidelity, text, tokens) in place of the one of its fidelity, or
+    """Keep renditions below full, each (level, text, tokens) in place of the one of its level, or
     `again` only where there is none."""
     change = "NOTHING" if again else "UPDATE SET text = excluded.text, tokens = excluded.tokens"
     for word, text, tokens in renditions:
-        if Fidelity(word) is Fidelity.FULL:
+        if Level(word) is Level.FULL:
             continue
         db.execute(
             "INSERT INTO renditions (original, fidelity, text, tokens) VALUES (?, ?, ?, ?) "
@@ -212,14 +212,14 @@ def put_renditions(
         )
 
 
-def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]:
+def renditions(db: apsw.Connection, stored_id: str) -> dict[Level, Rendition]:
     sql = """SELECT r.fidelity, r.text, r.tokens FROM renditions r JOIN originals o ON o.number = r.original
              WHERE o.id = ?"""
     found = (
-        Rendition(Fidelity(word), search.decode(text), tokens)
+        Rendition(Level(word), search.decode(text), tokens)
         for word, text, tokens in db.execute(sql, (stored_id,))
     )
-    return {each.fidelity: each for each in found}
+    return {each.level: each for each in found}
 
 
 def records_where(db: apsw.Connection, where: str, *given: object) -> Iterator[Record]:

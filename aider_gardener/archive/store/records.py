@@ -56,7 +56,7 @@ def as_record(
         "segments": [[s.start, s.end, s.cls.value, s.kind, s.language] for s in entry.segments],
         "redactions": [], "tokens": entry.tokens, "pinned": entry.pinned, "active": entry.active,
         "content": entry.content, "chunks": [list(span) for span in chunks],
-        "renditions": [[each.fidelity.value, each.text, each.tokens] for each in renditions],
+        "renditions": [[each.level.value, each.text, each.tokens] for each in renditions],
     }  # fmt: skip
     return redacted(record, redact)
 

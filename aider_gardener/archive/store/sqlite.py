@@ -51,7 +51,7 @@ from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import StoreError, UsageError
-from aider_gardener.messages import Entry, Fidelity, Rendition
+from aider_gardener.messages import Entry, Level, Rendition
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
@@ -364,11 +364,11 @@ class Store:
         return self._read(lambda db: entries.resolve(db, prefix))
 
     def put_renditions(self, entry_id: str, renditions: Sequence[Rendition]) -> None:
-        """Keep renditions below full, each replacing the one of its fidelity; full ones are ignored."""
-        rows = [[each.fidelity.value, self.redact(each.text).text, each.tokens] for each in renditions]
+        """Keep renditions below full, each replacing the one of its level; full ones are ignored."""
+        rows = [[each.level.value, self.redact(each.text).text, each.tokens] for each in renditions]
         self._write({"kind": "renditions", "id": entry_id, "renditions": rows})
 
-    def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
+    def renditions(self, entry_id: str) -> dict[Level, Rendition]:
         """The renditions kept for an entry; full is never among them (see `original`)."""
         return self._read(lambda db: entries.renditions(db, entry_id))
 

@@ -59,11 +59,11 @@ def test_looking_changes_nothing_and_the_plan_shows_swaps_and_what_they_cost(beg
     driver = begin(history_tokens=4_000)
     chatter(driver, 12)
     lists, state = [dict(message) for message in driver.history], driver.coder.gardener.state
-    before = dict(state.chat.fidelity), state.chat.floor, state.plans
+    before = dict(state.chat.levels), state.chat.floor, state.plans
     for command in ("/context-pressure", "/gardener status", "/gardener", "/gardener plan"):
         say(driver, command)
         assert driver.history == lists
-        assert (dict(state.chat.fidelity), state.chat.floor, state.plans) == before
+        assert (dict(state.chat.levels), state.chat.floor, state.plans) == before
     for words in ("whole → ", "tokens", "priority", "uncached once", "nothing was changed"):
         assert words in driver.last_said
 

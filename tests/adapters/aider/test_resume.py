@@ -167,7 +167,7 @@ def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
     shown = [piece.content for piece in gardener.state.chat.pieces]
     again = begin(resume=session, history_tokens=1_000)
     assert [piece.content for piece in again.coder.gardener.state.chat.pieces] == shown
-    assert again.coder.gardener.state.chat.fidelity == gardener.state.chat.fidelity
+    assert again.coder.gardener.state.chat.levels == gardener.state.chat.levels
     assert "topic 2: some" in say(again, f"/recall --session {session} question 2 about topic 2")
 
 

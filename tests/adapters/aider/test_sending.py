@@ -9,7 +9,7 @@ import pytest
 
 from aider_gardener.gardener.care import HEAD, HINT
 from aider_gardener.gardener.compactions import show
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Level
 
 from .conftest import Begin, Driver
 from .test_entry_commands import MARKER, holds_legal_lists, say, texts
@@ -25,7 +25,7 @@ def compacted(begin: Begin, **options: Any) -> tuple[Driver, str]:
     chatter(driver, 2)
     state = driver.coder.gardener.state
     (reply,) = [entry for entry in state.chat.entries.values() if MARKER in entry.content]
-    show(state, {reply.seq: Fidelity.LINE}, "a test")
+    show(state, {reply.seq: Level.LINE}, "a test")
     driver.ask("/ask go on")
     assert WHOLE.strip() not in texts(driver)
     return driver, reply.id

@@ -108,7 +108,7 @@ def test_the_history_gets_a_cache_mark_only_once_something_is_compacted(
     mark_history = layout.mark_history
 
     def mark(chunks: Any) -> None:
-        compacted.append(bool(driver.coder.gardener.state.chat.fidelity))
+        compacted.append(bool(driver.coder.gardener.state.chat.levels))
         mark_history(chunks)
 
     monkeypatch.setattr(layout, "mark_history", mark)

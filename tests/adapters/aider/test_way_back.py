@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.gardener.compactions import goal_of
-from aider_gardener.messages import Fidelity, SourceKind
+from aider_gardener.messages import Level, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall.recall import EDIT_UNDONE, edit_outcome
@@ -33,9 +33,7 @@ def originals(driver: Driver) -> list[tuple[str, str]]:
 def as_entered(driver: Driver) -> list[tuple[str, str]]:
     """The same, with the outputs short that were cut as they entered."""
     state = driver.coder.gardener.state
-    cut = {
-        seq: state.archive.text(state.chat.entries[seq], Fidelity.COMPRESSED) for seq in state.chat.throttled
-    }
+    cut = {seq: state.archive.text(state.chat.entries[seq], Level.COMPRESSED) for seq in state.chat.throttled}
     return [(entry.role, cut.get(entry.seq, entry.content)) for entry in state.chat.entries.values()]
 
 
@@ -43,8 +41,8 @@ def standing(driver: Driver) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in driver.history]
 
 
-def levels(driver: Driver) -> set[Fidelity]:
-    return set(driver.coder.gardener.state.chat.fidelity.values())
+def levels(driver: Driver) -> set[Level]:
+    return set(driver.coder.gardener.state.chat.levels.values())
 
 
 def compacted(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> Driver:
@@ -59,7 +57,7 @@ def compacted(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> Driver:
     chatter(driver, 4)
     driver.type("/run make all again")
     assert len(driver.coder.gardener.state.plans) > 1
-    assert {Fidelity.COMPRESSED, Fidelity.HIDDEN} <= levels(driver)
+    assert {Level.COMPRESSED, Level.HIDDEN} <= levels(driver)
     assert LOG not in "\n".join(text for _role, text in standing(driver))
     return driver
 
@@ -89,7 +87,7 @@ def test_on_takes_over_again_where_off_left_the_history_whole(
     assert standing(driver) == originals(driver)
     driver.ask("/ask and now?")
     assert len(driver.coder.gardener.state.plans) == plans + 1
-    assert Fidelity.HIDDEN in levels(driver)
+    assert Level.HIDDEN in levels(driver)
     assert alternates(driver.history)
 
 
@@ -321,7 +319,7 @@ def test_what_an_ask_was_answered_is_told_as_no_edit(begin: Begin, shown: str) -
     assert "[1] user: how would greet say bye?\n" in told, "and not that a file was edited or written"
     gardener = driver.coder.gardener
     assert edited_files(gardener.state.chat.all_entries()) == []
-    compacted = gardener.state.archive.renditions(gardener.state.chat.entries[1])[Fidelity.COMPRESSED].text
+    compacted = gardener.state.archive.renditions(gardener.state.chat.entries[1])[Level.COMPRESSED].text
     assert "return 'bye'" in compacted, "what was proposed stands nowhere else"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.reading import Item, items
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
+from aider_gardener.messages import ContentClass, Entry, Level, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
@@ -21,8 +21,8 @@ def admit(item: Item, chat: Chat, message: Message) -> Entry:
     return Entry(name, "s", turn, seq, message.role, message.content, source, ContentClass.PROSE, (), 9)
 
 
-def text_of(entry: Entry, level: Fidelity) -> str:
-    return entry.content if level is Fidelity.FULL else f"short {entry.seq}"
+def text_of(entry: Entry, level: Level) -> str:
+    return entry.content if level is Level.FULL else f"short {entry.seq}"
 
 
 @dataclass
@@ -46,9 +46,9 @@ def agent_of(*messages: dict[str, object]) -> Agent:
     return agent
 
 
-def shown(agent: Agent, **fidelity: Fidelity) -> list[tuple[str, str]]:
-    """What stands with the fidelities of the entries named s0, s1, …"""
-    levels = {int(name[1:]): level for name, level in fidelity.items()}
+def shown(agent: Agent, **named: Level) -> list[tuple[str, str]]:
+    """What stands with the levels of the entries named s0, s1, …"""
+    levels = {int(name[1:]): level for name, level in named.items()}
     return [(piece.role, piece.content) for piece in agent.chat.shown_at(levels, text_of).cur]
 
 
@@ -63,7 +63,7 @@ TALK: Sent = [
 
 
 def test_user_and_assistant_take_turns_where_something_is_left_out() -> None:
-    hidden = Fidelity.HIDDEN
+    hidden = Level.HIDDEN
     roles = [role for role, _text in shown(agent_of(*TALK), s4=hidden)]
     assert roles == ["user", "assistant", "tool", "tool", "assistant", "user"]
     assert shown(agent_of(*TALK), s4=hidden)[4] == ("assistant", FILLER)
@@ -74,7 +74,7 @@ def test_user_and_assistant_take_turns_where_something_is_left_out() -> None:
 
 def test_a_reply_whose_question_is_out_of_sight_stands_in_the_note() -> None:
     found = shown(
-        agent_of(user("one"), said("done"), user("two"), said("well"), user("three")), s0=Fidelity.HIDDEN
+        agent_of(user("one"), said("done"), user("two"), said("well"), user("three")), s0=Level.HIDDEN
     )
     assert found[0] == ("user", f"{NOTE_HEAD}\n[1] reply: done")
     assert found[1:] == [("assistant", FILLER), ("user", "two"), ("assistant", "well"), ("user", "three")]
@@ -82,12 +82,12 @@ def test_a_reply_whose_question_is_out_of_sight_stands_in_the_note() -> None:
 
 def test_a_hidden_result_says_where_the_whole_is() -> None:
     agent = agent_of(*TALK)
-    marked = shown(agent, s3=Fidelity.HIDDEN)[3]
+    marked = shown(agent, s3=Level.HIDDEN)[3]
     assert marked == ("tool", f"[… left out; whole: {agent.chat.entries[3].id}]")
 
 
 def test_a_call_that_is_not_whole_goes_into_a_note_with_all_its_results() -> None:
-    found = shown(agent_of(*TALK), s1=Fidelity.LINE)
+    found = shown(agent_of(*TALK), s1=Level.LINE)
     assert [role for role, _text in found] == ["user", "assistant", "user"]
     for part in ("user: one", "reply: short 1", "shell: home", "shell: files"):
         assert part in found[0][1]
@@ -95,7 +95,7 @@ def test_a_call_that_is_not_whole_goes_into_a_note_with_all_its_results() -> Non
 
 def test_the_last_question_and_calls_that_wait_stand_whatever_a_plan_says() -> None:
     agent = agent_of(*TALK, calls(call("c", "make")), result("c", "ok"))
-    gone = {f"s{seq}": Fidelity.HIDDEN for seq in range(7)}
+    gone = {f"s{seq}": Level.HIDDEN for seq in range(7)}
     assert [text for _role, text in shown(agent, **gone)] == ["two", "bash make", "ok"]
     assert {entry.seq for entry in agent.chat.all_entries() if entry.pinned} == {5, 6}
     assert not any(entry.pinned for entry in agent.chat.entries.values())

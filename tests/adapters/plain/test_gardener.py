@@ -543,7 +543,7 @@ def test_legal_lists_stay_legal_and_get_no_longer_than_their_notes(
             assert [m for m in prompt if m["role"] in ("system", "developer")] == fixed
             ours = [m for m in prompt if not any(m is own for own in messages)]
             assert all(m["role"] != "assistant" or m == said(FILLER) for m in ours)
-            if not state.chat.fidelity:
+            if not state.chat.levels:
                 assert prompt == messages
 
 

@@ -18,7 +18,7 @@ from made_search import found, rows_in
 from aider_gardener.archive.store import Store, lines, open_store, repair, sessions, sqlite
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Fidelity, Rendition
+from aider_gardener.messages import Level, Rendition
 
 
 def test_what_was_taken_in_before_a_kill_is_not_taken_twice(
@@ -111,7 +111,7 @@ def impatient(directory: Path, key_source: str = "") -> Store:
 
 
 def all_sorts(store: Store) -> str:
-    stored = put(store, "not now", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    stored = put(store, "not now", renditions=(Rendition(Level.LINE, "stub", 1),))
     store.set_state("s1", "k", "v")
     store.record_event("s1", 1, "swap", {"entry_id": stored.id}, 5.0)
     store.touch([stored.id], 9.0)
@@ -123,7 +123,7 @@ def check_all_sorts(store: Store, stored_id: str) -> None:
     assert said(store) == ["not now"] and store.get_state("s1", "k") == "v"
     got = store.get(stored_id)
     assert got is not None and (got.pinned, got.access_count) == (True, 1) and len(store.events()) == 1
-    assert store.renditions(stored_id)[Fidelity.LINE].text == "stub" and found(store, "now") == [stored_id]
+    assert store.renditions(stored_id)[Level.LINE].text == "stub" and found(store, "now") == [stored_id]
 
 
 def test_what_waits_for_a_lock_is_known_and_outlives_the_process(

@@ -16,7 +16,7 @@ from made_lines import bytes_of, put, said, written
 from aider_gardener.archive.store import Store, entries, open_store
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Fidelity, Rendition
+from aider_gardener.messages import Level, Rendition
 
 SECRET = "Zx9-marker-Secret-4711"
 POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
@@ -65,7 +65,7 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str, stor
     marker = "Quokkamarker"
     big = f"{marker} again {marker}Camel " * 3_000
     texts = [f"small {marker} text", big, f"other {marker}\n" * 50]
-    renditions = (Rendition(Fidelity.COMPRESSED, f"{marker} compressed", 3),)
+    renditions = (Rendition(Level.COMPRESSED, f"{marker} compressed", 3),)
     ids = [
         put(store, text, seq=n, session="gone", chunk_chars=300, renditions=() if n else renditions).id
         for n, text in enumerate(texts)
@@ -123,7 +123,7 @@ def test_what_fails_within_a_transaction_is_undone_alone(store: Store) -> None:
     def do() -> None:
         put(store, "one")
         with suppress(StoreError):
-            store.put_renditions("gffffffff", [Rendition(Fidelity.LINE, "of none", 1)])
+            store.put_renditions("gffffffff", [Rendition(Level.LINE, "of none", 1)])
         put(store, "two", seq=1)
 
     store.together(do)

@@ -32,7 +32,7 @@ from aider_gardener.archive.store.encryption import (
 from aider_gardener.archive.store.search import packed
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition
+from aider_gardener.messages import Entry, Level, Rendition
 
 MARK = "Quokkamarker"
 KEY, OTHER, PHRASE = "ab" * 32, "cd" * 32, "a pass phrase of words"
@@ -50,7 +50,7 @@ def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def put(store: Store, content: str, *, seq: int) -> Entry:
-    short = Rendition(Fidelity.LINE, f"{MARK} line {seq}", 2)
+    short = Rendition(Level.LINE, f"{MARK} line {seq}", 2)
     return made_lines.put(
         store, content, seq=seq, detail=f"grep {MARK}", chunk_chars=300, renditions=(short,)
     )

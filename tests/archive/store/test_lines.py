@@ -12,7 +12,7 @@ import pytest
 from made_lines import NoSqlite, bytes_of, crash, files_of, left_behind, put, said
 
 from aider_gardener.archive.store import lines, location, open_store, open_to_read, records, sessions
-from aider_gardener.messages import Fidelity, Rendition, entry_id
+from aider_gardener.messages import Level, Rendition, entry_id
 
 SECRET = "Zx9-marker-Secret-4711"
 STATE = {"kind": "state", "session": "s", "key": "k"}
@@ -46,7 +46,7 @@ def test_files_are_private_and_hold_no_secret(tmp_path: Path, no_sqlite: NoSqlit
     store = open_store(tmp_path)
     os.umask(before)
     text = f'password = "{SECRET}"\nthen it printed {SECRET}'
-    stored = put(store, text, renditions=(Rendition(Fidelity.LINE, f"… {SECRET[:12]}", 2),))
+    stored = put(store, text, renditions=(Rendition(Level.LINE, f"… {SECRET[:12]}", 2),))
     store.record_event("s1", 1, "why", {"reason": f"saw {SECRET}"}, 1.0)
     store.set_state("s1", "k", SECRET)
     assert SECRET[:12].encode() not in bytes_of(tmp_path)

@@ -21,8 +21,8 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import (
     ContentClass,
     Entry,
-    Fidelity,
     Focus,
+    Level,
     Message,
     Rendition,
     Source,
@@ -116,10 +116,10 @@ def test_a_chat_with_forty_kinds_of_secrets_writes_none(tmp_path: Path, found: l
         gardener.sync(held, [])
         compact_to(gardener.state, Goal(high=4_000, low=2_000))
         gardener.leave_turn()
-    assert gardener.state.chat.fidelity, "plans were applied"
+    assert gardener.state.chat.levels, "plans were applied"
     entries = list(gardener.state.chat.entries.values())
     forms = [level for entry in entries for level in store.renditions(entry.id)]
-    assert min(forms.count(Fidelity.COMPRESSED), forms.count(Fidelity.LINE)) >= 40
+    assert min(forms.count(Level.COMPRESSED), forms.count(Level.LINE)) >= 40
     live = {entry.content for entry in entries}
     assert {message.content for message in messages[:at]} <= live, "the chat itself keeps what was said"
     for one in found:
@@ -185,7 +185,7 @@ def entry(content: str, detail: str = "") -> Entry:
 
 
 def rendition(text: str) -> Rendition:
-    return Rendition(Fidelity.LINE, text, 9)
+    return Rendition(Level.LINE, text, 9)
 
 
 def add(store: Store, content: str, detail: str = "", short: str = "short") -> Entry:

@@ -18,7 +18,7 @@ from aider_gardener import files
 from aider_gardener.archive.store import location, open_store, open_to_read, schema
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError, UsageError
-from aider_gardener.messages import Entry, Fidelity, Rendition, entry_id
+from aider_gardener.messages import Entry, Level, Rendition, entry_id
 
 
 def filled(place: Path) -> list[Entry]:
@@ -36,7 +36,7 @@ def test_what_is_said_where_sqlite_cannot_open_is_there_at_the_next_start(
     store = open_store(tmp_path / "a")
     assert "cannot be opened" in store.notice and "lines of JSON" in store.notice and "\n" not in store.notice
     assert store.persistent and store.directory == tmp_path / "a"
-    put(store, "the quokka lives in the attic", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    put(store, "the quokka lives in the attic", renditions=(Rendition(Level.LINE, "stub", 1),))
     store.close()
     again = open_store(tmp_path / "a")
     assert said(again) == ["the quokka lives in the attic"]

@@ -13,7 +13,7 @@ from made_search import rows_in
 
 from aider_gardener.archive.store import open_store
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Fidelity, Rendition
+from aider_gardener.messages import Level, Rendition
 
 STRANGE: list[Any] = [
     None, 2**70, -1, 1.5, float("nan"), "", "x", "\ud800", "a\0b", True, [], {}, [[]], [[0]], [[0, 5, "x"]],
@@ -24,7 +24,7 @@ STRANGE: list[Any] = [
 def test_an_export_with_one_strange_value_is_taken_whole_or_not_at_all(tmp_path: Path) -> None:
     store = open_store(None)
     store.open_session("s1", project="p", started_at=1.0)
-    stored = put(store, "some text", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    stored = put(store, "some text", renditions=(Rendition(Level.LINE, "stub", 1),))
     put(store, "some text", seq=3)
     store.record_event("s1", 1, "swap", {"entry_id": stored.id}, 1.0)
     store.set_state("s1", "k", "v")

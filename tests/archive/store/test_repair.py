@@ -32,13 +32,13 @@ from aider_gardener.archive.store import (
 )
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition
+from aider_gardener.messages import Entry, Level, Rendition
 from bench.attacks import cuts, flips
 from bench.attacks.chat import Played, stored
 
 
 def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
-    made = (Rendition(Fidelity.COMPRESSED, f"short {seq}", 1),)
+    made = (Rendition(Level.COMPRESSED, f"short {seq}", 1),)
     return made_lines.put(store, text, seq=seq, turn=seq, session=session, renditions=made)
 
 
@@ -101,7 +101,7 @@ def test_with_a_copy_a_flipped_bit_of_any_table_loses_nothing(tmp_path: Path, ta
     assert store.verify() == [] and found(store, "entry 3")[0] == stored[3].id
     assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
     assert [entry.turn for entry in store.session_entries("s")] == list(range(8))
-    assert store.renditions(stored[2].id)[Fidelity.COMPRESSED].text == "short 2"
+    assert store.renditions(stored[2].id)[Level.COMPRESSED].text == "short 2"
     assert store.get_state("s", "frame") == "{}" and len(store.events("s")) == 1
     assert [info.id for info in store.sessions("p")] == ["s"]
 
