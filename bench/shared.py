@@ -292,7 +292,9 @@ def made_rows(rows: int) -> Iterator[tuple[list[Row], list[tuple[object, ...]]]]
             line = {"id": entry_id("user", text), "role": "user", "content": text, "cls": "prose", "turn": 1}
             payload = as_json({"kind": "said", **line})
             found = json.dumps(local.indexed(text))
-            said.append(Row("said", payload, at, lines.known_by("rows", number, key, at), "rows", key, found))
+            said.append(
+                Row("said", payload, at, lines.digest_of("rows", number, key, at), "rows", key, found)
+            )
             vector = vector_of(rng).tolist()
             vectors.append((key, 0, len(text), "bench", DIMENSIONS, vector))
         yield said, vectors

@@ -134,9 +134,9 @@ class Archive:
         """Segment, classify, compress and store one message; returns its entry. Without a `source` its text
         tells where it came from."""
         entry = self.entry(message, turn=turn, seq=seq, source=source, at=self.clock())
-        made = self.compress(entry, focus)
-        stored = self.put(entry, made)
-        self._renditions[stored.seq] = made
+        renditions = self.compress(entry, focus)
+        stored = self.put(entry, renditions)
+        self._renditions[stored.seq] = renditions
         return stored
 
     def log(self, message: Message, *, turn: int, seq: int, source: Source, at: float) -> Entry:
@@ -144,10 +144,10 @@ class Archive:
         itself, said at that time. Much faster than `add`."""
         return self.put(self.entry(message, turn=turn, seq=seq, source=source, at=at))
 
-    def put(self, entry: Entry, made: Mapping[Level, Rendition] = NO_FORMS) -> Entry:
+    def put(self, entry: Entry, renditions: Mapping[Level, Rendition] = NO_FORMS) -> Entry:
         """Store an entry with its short forms; returns it as it is stored."""
         chunks = spans(entry.content, entry.segments)
-        return self.store.add(entry, chunks=chunks, renditions=list(made.values()))
+        return self.store.add(entry, chunks=chunks, renditions=list(renditions.values()))
 
     def entry(self, message: Message, *, turn: int, seq: int, source: Source | None, at: float) -> Entry:
         """A message as an entry of this session, read and not stored."""
@@ -171,24 +171,24 @@ class Archive:
             provider=self.provider,
         )
 
-    def _read(self, message: Message, known: Source | None) -> tuple[Source, tuple[Segment, ...]]:
+    def _read(self, message: Message, given_source: Source | None) -> tuple[Source, tuple[Segment, ...]]:
         """Source and segments of a message; words of an unknown source where they can't be told."""
         from aider_gardener.reading.segments import segment
 
         content = message.content
-        source = known or Source()
+        source = given_source or Source()
         segments: tuple[Segment, ...] = (Segment(0, len(content), ContentClass.PROSE),) if content else ()
         with tolerating("reader") as faults:
-            source = known or infer_source(message.role, content)
+            source = given_source or infer_source(message.role, content)
             if own_output(source):
                 source = Source(SourceKind.STUB, source.detail)
             segments = segment(content, source)
         self._failed = self._failed or bool(faults)
         return source, segments
 
-    def put_rendition(self, entry: Entry, made: Rendition) -> None:
-        self.store.put_renditions(entry.id, [made])
-        self._renditions[entry.seq] = {**self.renditions(entry), made.level: made}
+    def put_rendition(self, entry: Entry, rendition: Rendition) -> None:
+        self.store.put_renditions(entry.id, [rendition])
+        self._renditions[entry.seq] = {**self.renditions(entry), rendition.level: rendition}
 
     def add_again(self, entries: Iterable[Entry]) -> None:
         """After damage the archive may have been begun anew without some of what this chat still knows."""
@@ -236,14 +236,16 @@ class Archive:
             line = cut_line(line, self.line_chars)
         from aider_gardener.plan.planner import note_rendition  # late: looking up makes no forms
 
-        made: dict[Level, Rendition] = {}
+        renditions: dict[Level, Rendition] = {}
         if not compressed.lossless:
-            made[Level.COMPRESSED] = note_rendition(entry, Level.COMPRESSED, compressed.text, self.count)
+            renditions[Level.COMPRESSED] = note_rendition(
+                entry, Level.COMPRESSED, compressed.text, self.count
+            )
         if len(line) < len(compressed.text):
-            made[Level.LINE] = note_rendition(entry, Level.LINE, line, self.count)
+            renditions[Level.LINE] = note_rendition(entry, Level.LINE, line, self.count)
         return {
             level: form._replace(text=Clean(form.text))  # of a clean text alone
-            for level, form in made.items()
+            for level, form in renditions.items()
             if entry is whole or len(form.text) < len(whole.content)  # a placeholder may exceed its secret
         }
 
@@ -369,8 +371,8 @@ class Archive:
         """Keep a value for this session as JSON; its texts are scanned, its keys are the program's. Where it
         cannot be written now it is left out."""
         with suppress(StoreError):
-            kept = json.dumps(cleaned(value, self.store.redact))
-            self.store.set_state(self.session, key, Clean(kept))
+            text = json.dumps(cleaned(value, self.store.redact))
+            self.store.set_state(self.session, key, Clean(text))
 
     def unwritten(self) -> Archive:
         """The archive as it is, of which nothing is written from here: for a prompt that is only looked

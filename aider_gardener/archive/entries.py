@@ -67,7 +67,7 @@ class Why:
         return value
 
 
-def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
+def full_id(store: Store, given: str, more_ids: Iterable[str] = ()) -> str:
     """The one id that begins with what was given, in the archive or among those known.
 
     Raises UsageError, saying what to do, when there is none or more than one.
@@ -75,7 +75,7 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
     wanted = given.strip().strip("[](){}<>`'\".,;:…").lower()
     if not wanted:
         raise UsageError("name the id of an entry, as it stands in notes and in what recall finds: g…")
-    own = {stored_id for stored_id in known if stored_id}
+    own = {stored_id for stored_id in more_ids if stored_id}
     if wanted in own:
         return wanted
     found = sorted({*store.resolve(wanted), *(each for each in own if each.startswith(wanted))})
@@ -87,11 +87,11 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
     return found[0]
 
 
-def stored(store: Store, given: str, known: Mapping[str, Entry] | None = None) -> Entry:
-    """The one entry whose id begins so, as it is `known` by its id, else as the archive has it. Raises
+def stored(store: Store, given: str, entries_by_id: Mapping[str, Entry] | None = None) -> Entry:
+    """The one entry whose id begins so, as `entries_by_id` has it, else as the archive has it. Raises
     UsageError."""
-    found = full_id(store, given, known or ())
-    entry = (known or {}).get(found) or store.get(found)
+    found = full_id(store, given, entries_by_id or ())
+    entry = (entries_by_id or {}).get(found) or store.get(found)
     if entry is None:  # forgotten in between
         raise UsageError(f"no entry has the id {given}; recall shows the ids there are")
     return entry
@@ -162,8 +162,8 @@ def why_stored(store: Store, entry: Entry) -> Why:
     own = [change for change in changes if change.session == entry.session]
     standing = own[-1].after if own else Level.FULL.value
     renditions = store.renditions(entry.id)
-    made = {Level.FULL.value: entry.tokens, Level.HIDDEN.value: 0}
-    made |= {level.value: rendition.tokens for level, rendition in renditions.items()}
+    tokens_at = {Level.FULL.value: entry.tokens, Level.HIDDEN.value: 0}
+    tokens_at |= {level.value: rendition.tokens for level, rendition in renditions.items()}
     return Why(
         entry_id=entry.id,
         session=entry.session,
@@ -172,7 +172,7 @@ def why_stored(store: Store, entry: Entry) -> Why:
         cls=entry.cls.value,
         tokens=entry.tokens,
         standing=standing,
-        standing_tokens=made.get(standing, entry.tokens),
+        standing_tokens=tokens_at.get(standing, entry.tokens),
         pinned=entry.pinned,
         back=f"/recall and /restore {entry.id} in a chat of this project reach it.",
         whole=f"gardener restore {entry.id} prints it.",

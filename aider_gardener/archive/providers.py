@@ -33,7 +33,7 @@ def may_go(first_sent_to: str, provider: str) -> bool:
     what was said to it goes to nothing remote, and nothing that was said to a local model goes to it.
     """
     name = first_sent_to.partition("@")[0]
-    kept_here = not name or name in LOCAL_PROVIDERS or first_sent_to.endswith((HERE, LOOPBACK))
+    is_local = not name or name in LOCAL_PROVIDERS or first_sent_to.endswith((HERE, LOOPBACK))
     is_same = first_sent_to == provider and provider.endswith(LOOPBACK)
     is_here = provider.endswith(HERE) or provider in LOCAL_PROVIDERS
-    return is_here or is_same or not kept_here
+    return is_here or is_same or not is_local

@@ -42,36 +42,36 @@ class Pruning:
 
     def record(self) -> dict[str, object]:
         """The same as plain data."""
-        held = self.holding
+        holding = self.holding
         return {
-            "id": held.entry_id,
-            "class": held.cls,
-            "tokens": held.tokens,
-            "bytes": held.bytes,
-            "uses": held.uses,
+            "id": holding.entry_id,
+            "class": holding.cls,
+            "tokens": holding.tokens,
+            "bytes": holding.bytes,
+            "uses": holding.uses,
             "confidence": round(self.confidence, 3),
             "importance": round(self.importance, 3),
             "reason": self.reason,
         }
 
 
-def confidence(held: Holding, now: float) -> float:
+def confidence(holding: Holding, now: float) -> float:
     """What is left of an entry's confidence, 0.1 to 1: it loses 0.5 % an hour since its last use."""
-    hours = max(0.0, now - held.used_at) / HOUR
-    return max(CONFIDENCE_FLOOR, held.confidence - CONFIDENCE_LOSS_PER_HOUR * hours)
+    hours = max(0.0, now - holding.used_at) / HOUR
+    return max(CONFIDENCE_FLOOR, holding.confidence - CONFIDENCE_LOSS_PER_HOUR * hours)
 
 
-def importance(held: Holding, now: float) -> float:
+def importance(holding: Holding, now: float) -> float:
     """Recency × frequency × richness: 1 is a rich entry used twice a moment ago.
 
     Recency halves every 7 days since the last use; frequency is log2(2 + uses) over 2, so that what was
     never used has a half; richness is the mean of its class's base priority and of its length (the
     logarithm of its tokens over that of 1,000).
     """
-    recency = math.pow(0.5, max(0.0, now - held.used_at) / DAY / HALF_LIFE_DAYS)
-    frequency = math.log2(2 + held.uses) / 2
-    length = min(1.0, math.log2(1 + held.tokens) / math.log2(1 + RICH_TOKENS))
-    richness = (BASE[ContentClass(held.cls)] / 100 + length) / 2
+    recency = math.pow(0.5, max(0.0, now - holding.used_at) / DAY / HALF_LIFE_DAYS)
+    frequency = math.log2(2 + holding.uses) / 2
+    length = min(1.0, math.log2(1 + holding.tokens) / math.log2(1 + RICH_TOKENS))
+    richness = (BASE[ContentClass(holding.cls)] / 100 + length) / 2
     return recency * frequency * richness
 
 
@@ -84,29 +84,29 @@ def plan_pruning(
     cap asks for beyond the rules is estimated by the share that an entry's text has in all texts.
     """
     everything = list(holdings)
-    share = file_bytes / max(1, sum(held.bytes for held in everything))
+    share = file_bytes / max(1, sum(holding.bytes for holding in everything))
     judged = []
-    for held in everything:
-        if not held.pinned and not any(session in live for session in held.sessions):
-            sure, worth = confidence(held, now), importance(held, now)
-            judged.append(Pruning(held, sure, worth, reason_to_go(held, sure, worth, now=now)))
+    for holding in everything:
+        if not holding.pinned and not any(session in live for session in holding.sessions):
+            sure, worth = confidence(holding, now), importance(holding, now)
+            judged.append(Pruning(holding, sure, worth, reason_to_go(holding, sure, worth, now=now)))
     judged.sort(key=lambda each: (round(each.importance, 3), each.holding.used_at, each.holding.entry_id))
-    left, found = file_bytes - sum(each.holding.bytes * share for each in judged if each.reason), []
+    rest_bytes, found = file_bytes - sum(each.holding.bytes * share for each in judged if each.reason), []
     for each in judged:
-        if not each.reason and max_bytes and left > max_bytes:
-            left -= each.holding.bytes * share
+        if not each.reason and max_bytes and rest_bytes > max_bytes:
+            rest_bytes -= each.holding.bytes * share
             each = replace(each, reason=f"the archive is larger than {max_bytes / MEGABYTE:g} MB")
         if each.reason:
             found.append(each)
     return found
 
 
-def reason_to_go(held: Holding, sure: float, worth: float, *, now: float) -> str:
+def reason_to_go(holding: Holding, sure: float, worth: float, *, now: float) -> str:
     """Why an entry may go by the rules, or ""."""
-    idle_days = (now - held.used_at) / DAY
+    idle_days = (now - holding.used_at) / DAY
     if idle_days >= UNUSED_DAYS:
         return f"not used for {idle_days:.0f} days"
-    if not held.uses and sure <= LEAST_WORTH and worth <= LEAST_WORTH:
+    if not holding.uses and sure <= LEAST_WORTH and worth <= LEAST_WORTH:
         return f"never used, confidence {sure:.2f}, importance {worth:.2f}"
     return ""
 
@@ -125,7 +125,7 @@ def prune(store: Store, max_bytes: int = 0, *, clock: Callable[[], float] = time
         due = proposal(store, max_bytes, clock=clock)
         if not due:
             break
-        entries += store.forget([each.holding.entry_id for each in due], told=False)
+        entries += store.forget([each.holding.entry_id for each in due], everywhere=False)
     if entries:
         store.compact()
     return entries

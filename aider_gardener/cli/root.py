@@ -153,7 +153,7 @@ def opened(
         from aider_gardener.archive.postgres import lines, server
 
         notify(server.warning(place.environ) if made else "")
-        return lines.open_on_server(place, made=made, read_only=read_only)
+        return lines.open_on_server(place, create=made, read_only=read_only)
     directory, key_source = archive_directory(place, made=made)
     if read_only or (source and not os.access(directory, os.W_OK)):
         return open_to_read(directory, key_source=key_source)

@@ -26,7 +26,7 @@ def test_an_id_is_found_by_its_beginning_as_people_paste_it(store: Store) -> Non
     stored = put(store, 0, "the lease is 30 seconds")
     for given in (stored.id, stored.id[:6], f"[{stored.id}]", f"({stored.id.upper()}).", f"`{stored.id}`"):
         assert full_id(store, given) == stored.id
-    assert full_id(store, "gfeed", known=["gfeed00001"]) == "gfeed00001"
+    assert full_id(store, "gfeed", more_ids=["gfeed00001"]) == "gfeed00001"
 
 
 def test_an_id_that_names_none_or_many_is_refused_with_what_to_do(store: Store) -> None:

@@ -66,7 +66,7 @@ def lines(directory: Path, url: str) -> Store:
 
 
 def server(directory: Path, url: str) -> Store:
-    return open_on_server(Address(url, directory.as_posix()), made=True, clock=lambda: 1_000.0)
+    return open_on_server(Address(url, directory.as_posix()), create=True, clock=lambda: 1_000.0)
 
 
 Opener = Callable[[str], Store]

@@ -54,7 +54,7 @@ class Row:
     words: str | None = None
 
 
-def known_by(*parts: object) -> str:
+def digest_of(*parts: object) -> str:
     return hashlib.sha256(as_json(parts)).hexdigest()[:32]
 
 
@@ -75,10 +75,10 @@ def rows_of(records: Iterable[Record], now: float, *, once: bool) -> Iterator[Ro
     for record in records:
         if record["kind"] == SAID:
             key = content_hash(record["role"], record["content"])
-            place = known_by(record["session"], record["seq"], key, record["at"])
+            place = digest_of(record["session"], record["seq"], key, record["at"])
             yield Row(SAID, as_json(record), record["at"], place, hash=key)
         elif record["kind"] != "meta":
-            yield Row(record["kind"], as_json(record), now, known_by(record) if once else None)
+            yield Row(record["kind"], as_json(record), now, digest_of(record) if once else None)
 
 
 def record_of(payload: bytes, key: str | None) -> Record:
@@ -94,21 +94,23 @@ def leaving(records: Iterable[Record]) -> tuple[list[Record], int]:
     in which anything was said to a local model, nothing that came from a server; of
     the rest what was sent to a model."""
     found = list(records)
-    said = [(each["session"], each["provider"], each["id"]) for each in found if each["kind"] == SAID]
-    local = {name for name, provider, _ in said if provider and not may_go(provider, "server")}
-    names = {each["id"] for each in found if each["kind"] == "session"}.union(name for name, *_ in said)
-    gone = local | {name for name in names if name.startswith(SHARED)}
-    sent = {entry for name, provider, entry in said if name not in gone and may_go(provider, "server")}
-    unsent = dict.fromkeys({entry for _, _, entry in said} - sent)
-    left = [each for record in found if (each := _without(record, gone, unsent))]
-    return left, len(local)
+    messages = [(each["session"], each["provider"], each["id"]) for each in found if each["kind"] == SAID]
+    local = {name for name, provider, _ in messages if provider and not may_go(provider, "server")}
+    names = {each["id"] for each in found if each["kind"] == "session"}.union(name for name, *_ in messages)
+    excluded = local | {name for name in names if name.startswith(SHARED)}
+    sent = {
+        entry for name, provider, entry in messages if name not in excluded and may_go(provider, "server")
+    }
+    unsent = dict.fromkeys({entry for _, _, entry in messages} - sent)
+    sendable = [each for record in found if (each := _without(record, excluded, unsent))]
+    return sendable, len(local)
 
 
-def _without(record: Record, gone: set[str], unsent: Mapping[str, None]) -> Record | None:
+def _without(record: Record, excluded: set[str], unsent: Mapping[str, None]) -> Record | None:
     """A record without some sessions and entries, None if nothing of it is left."""
     kind = record["kind"]
     name = record["id"] if kind == "session" else record.get("session")
-    if name in gone or (kind == SAID and record["id"] in unsent):
+    if name in excluded or (kind == SAID and record["id"] in unsent):
         return None
     if kind == "event":
         data = entries.with_ids(record["data"], unsent)
@@ -124,14 +126,14 @@ class ServerLines(Lines):
     """
 
     def __init__(
-        self, address: Address, *, made: bool = False, clock: Callable[[], float] = time.time
+        self, address: Address, *, create: bool = False, clock: Callable[[], float] = time.time
     ) -> None:
         self.address = address
         self._clock = clock
         self._changes: list[int] = []
         self._notices: list[str] = []
         with server.connected(address.environ) as connection:
-            self._number = _found(connection, address, made=made)
+            self._number = _found(connection, address, create=create)
 
     @property
     def place(self) -> str:
@@ -163,9 +165,9 @@ class ServerLines(Lines):
 
     def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
         """What of another archive's records may be kept here; how many chats may not is told by `replace`."""
-        left, local = leaving(records)
+        sendable, local = leaving(records)
         self._notices = [LEFT_OUT.format(count=local)] if local else []
-        return left
+        return sendable
 
     def replace(self, records: Iterable[Record]) -> list[str]:
         """Keep these records in place of all that was read and written here; what another machine appended
@@ -177,16 +179,16 @@ class ServerLines(Lines):
             add(connection, self._number, "", rows)
             found = connection.execute(sql, (self._number, [row.once for row in rows])).fetchall()
         self._changes = [int(row[0]) for row in found]
-        told, self._notices = self._notices, []
-        return told
+        notices, self._notices = self._notices, []
+        return notices
 
 
-def _found(connection: Connection, address: Address, *, made: bool) -> int:
+def _found(connection: Connection, address: Address, *, create: bool) -> int:
     """The number of an archive that is kept whole, made if need be. Raises UsageError if it is not there."""
-    server.prepare(connection) if made else server.check(connection)
+    server.prepare(connection) if create else server.check(connection)
     sql = "SELECT number FROM gardener.archives WHERE whole AND creator = session_user AND name = %s"
     row = connection.execute(sql, (address.name,)).fetchone()
-    if row is None and made:
+    if row is None and create:
         row = connection.execute("SELECT gardener.make_archive(%s, true)", (address.name,)).fetchone()
     if row is None:
         raise UsageError(NONE_THERE.format(address=address))
@@ -196,11 +198,11 @@ def _found(connection: Connection, address: Address, *, made: bool) -> int:
 def open_on_server(
     address: Address,
     *,
-    made: bool = False,
+    create: bool = False,
     read_only: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> Store:
     """The archive that a server keeps whole under a name, held in memory; every write goes to the server
-    before it counts. `made`: it is begun if it is not there. Raises UsageError and ServerError."""
-    kept = ServerLines(address, made=made, clock=clock)
-    return Store.of_lines(kept, clock=clock, read_only=read_only)
+    before it counts. `create`: it is begun if it is not there. Raises UsageError and ServerError."""
+    server_lines = ServerLines(address, create=create, clock=clock)
+    return Store.of_lines(server_lines, clock=clock, read_only=read_only)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.postgres.lines import Row, known_by, record_of
+from aider_gardener.archive.postgres.lines import Row, digest_of, record_of
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import entries, records, schema, sessions, words
@@ -136,34 +136,34 @@ def _allowed(db: apsw.Connection) -> str:
     return json.dumps([name for name in providers if may_go(name, "server")])
 
 
-def _known(db: apsw.Connection, where: str, *given: object) -> dict[int, str]:
+def _digests(db: apsw.Connection, where: str, *given: object) -> dict[int, str]:
     """What messages are known by on the server, by their numbers."""
     sql = f"SELECT n.number, s.id, n.seq, lower(hex(o.hash)), n.at {entries.PLACES} WHERE {where}"
-    return {number: known_by(*row) for number, *row in db.execute(sql, given)}
+    return {number: digest_of(*row) for number, *row in db.execute(sql, given)}
 
 
 def unsent(db: apsw.Connection, share: Share) -> tuple[list[Row], int, str]:
     """The next messages that the server may lack, and the number of the last with what it is known by. What
     is not as it was stored is left out, until `gardener store verify` has mended it."""
-    is_there = _known(db, "n.number = ?", share.sent).get(share.sent, "") == share.sent_mark
+    is_there = _digests(db, "n.number = ?", share.sent).get(share.sent, "") == share.sent_mark
     where = f"n.number > ? AND {LEAVING} ORDER BY n.number LIMIT ?"
-    known = _known(db, where, share.sent if is_there else 0, share.project, _allowed(db), ROWS)
-    rows = [row for number, once in known.items() for row in _message(db, number, once)]
-    last = max(known, default=share.sent)
-    return rows, last, known.get(last, share.sent_mark)
+    digests = _digests(db, where, share.sent if is_there else 0, share.project, _allowed(db), ROWS)
+    rows = [row for number, once in digests.items() for row in _message(db, number, once)]
+    last = max(digests, default=share.sent)
+    return rows, last, digests.get(last, share.sent_mark)
 
 
 def _message(db: apsw.Connection, number: int, once: str) -> Iterator[Row]:
     """A message, unless it is forgotten meanwhile, or damaged."""
     with suppress(*NOT_READ):
-        for said in entries.records_where(db, "n.number = ?", number):
-            name, key = said["session"], content_hash(said["role"], said["content"])
+        for record in entries.records_where(db, "n.number = ?", number):
+            name, key = record["session"], content_hash(record["role"], record["content"])
             started_at = db.execute("SELECT started_at FROM sessions WHERE id = ?", (name,)).get
             begun = {"kind": "session", "id": name, "project": "", "started_at": started_at}
-            said["begun"] = {**begun, "host": sessions.get_state(db, name, HOST_KEY) or ""}
-            said |= {"pinned": False, "active": False, "access_count": 0, "accessed_at": 0.0}
-            found_by = json.dumps(indexed(said["content"]), ensure_ascii=False)
-            yield Row(SAID, as_json(said | {"renditions": []}), said["at"], once, name, key, found_by)
+            record["begun"] = {**begun, "host": sessions.get_state(db, name, HOST_KEY) or ""}
+            record |= {"pinned": False, "active": False, "access_count": 0, "accessed_at": 0.0}
+            found_by = json.dumps(indexed(record["content"]), ensure_ascii=False)
+            yield Row(SAID, as_json(record | {"renditions": []}), record["at"], once, name, key, found_by)
 
 
 def indexed(text: str) -> list[str]:
@@ -171,11 +171,11 @@ def indexed(text: str) -> list[str]:
     half = INDEXED_CHARS // 2
     shown = text if len(text) <= INDEXED_CHARS else f"{text[:half]} {text[-half:]}"
     found: dict[str, None] = {}
-    left = WORDS_BYTES
+    room_bytes = WORDS_BYTES
     for word in words.index_words(shown):
         coded = word.encode("utf-8", "replace")
-        if coded and b"\0" not in coded and len(coded) <= min(WORD_BYTES, left):
-            left -= 0 if coded.decode() in found else len(coded)
+        if coded and b"\0" not in coded and len(coded) <= min(WORD_BYTES, room_bytes):
+            room_bytes -= 0 if coded.decode() in found else len(coded)
             found[coded.decode()] = None
     return list(found)
 
@@ -191,7 +191,7 @@ def tombstones(db: apsw.Connection, share: Share) -> tuple[list[Row], int]:
             row = Row(FORGET, as_json({"kind": FORGET, "ids": [stored_id]}), at, hash=key)
         else:
             row = Row(FORGET_SESSION, as_json({"kind": FORGET_SESSION, "session": key}), at, session=key)
-        rows.append(replace(row, once=known_by(row.kind, key, at)))
+        rows.append(replace(row, once=digest_of(row.kind, key, at)))
     return rows, found[-1][0] if found else share.told
 
 
@@ -221,8 +221,8 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
 def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
     sql = f"SELECT count(*) {entries.PLACES} WHERE n.number > ? AND {LEAVING}"
     stones = "SELECT count(*) FROM tombstones WHERE project = ? AND seq > ? AND is_own"
-    said = db.execute(sql, (share.sent, share.project, _allowed(db))).get
-    return int(said), int(db.execute(stones, (share.project, share.told)).get)
+    to_send = db.execute(sql, (share.sent, share.project, _allowed(db))).get
+    return int(to_send), int(db.execute(stones, (share.project, share.told)).get)
 
 
 def staying(db: apsw.Connection, share: Share) -> int:
@@ -239,7 +239,7 @@ def apply_lines(
     """Write a batch of rows in the order of their changes. Returns how many were fetched, refused and heard,
     and the ids of entries that are gone. What the user took back on another machine is shared no more from
     here."""
-    share, done, gone = share_of(db, project), {"fetched": 0, "refused": 0, "heard": 0}, list[str]()
+    share, done, dead_ids = share_of(db, project), {"fetched": 0, "refused": 0, "heard": 0}, list[str]()
     for change, author, kind, session, key, at, payload in rows if share else ():
         assert share is not None
         if payload is None or (kind == SAID and _is_known(db, share, author, session, key, at)):
@@ -250,14 +250,14 @@ def apply_lines(
         elif kind == FORGET_ALL and author == share.author:
             if change > share.since:
                 drop(db, project)
-                return done, gone
+                return done, dead_ids
         else:
             numbers = _places_of(db, share, author, kind, session, key, at)
             done["heard"] += bool(numbers)
-            gone += entries.forget_places(db, numbers) if numbers else ()
+            dead_ids += entries.forget_places(db, numbers) if numbers else ()
     if share is not None and rows:
         save_share(db, replace(share, seen=rows[-1][0]))
-    return done, gone
+    return done, dead_ids
 
 
 def _is_known(db: apsw.Connection, share: Share, author: str, session: str, key: str, at: float) -> bool:
@@ -278,18 +278,18 @@ def _take_message(
     """Write what another said; whether it was. It is trusted no further than it must be: the text is that of
     its hash, and short forms are made anew."""
     try:
-        said = record_of(payload, key or "")
-        begun, content = said.pop("begun"), said["content"]
-        if not ID.fullmatch(said["id"]) or not all(0 <= a < b <= len(content) for a, b in said["chunks"]):
+        record = record_of(payload, key or "")
+        begun, content = record.pop("begun"), record["content"]
+        if not ID.fullmatch(record["id"]) or not all(0 <= a < b <= len(content) for a, b in record["chunks"]):
             raise ValueError("no id, or a passage that lies outside its text")
-        said |= {"kind": SAID, "renditions": [], "pinned": False, "active": False, "access_count": 0}
-        said |= {"turn": int(said["turn"]), "seq": int(said["seq"])}
+        record |= {"kind": SAID, "renditions": [], "pinned": False, "active": False, "access_count": 0}
+        record |= {"turn": int(record["turn"]), "seq": int(record["seq"])}
         begun |= {"kind": "session", "started_at": float(begun["started_at"])}
         with db:
-            said |= {"session": here, "at": float(at), "accessed_at": now}
-            records.check_numbers({**begun, **said})
+            record |= {"session": here, "at": float(at), "accessed_at": now}
+            records.check_numbers({**begun, **record})
             records.apply(db, {**begun, "id": here, "project": project})
-            records.apply(db, records.redacted(said, Redactor()), again=True)
+            records.apply(db, records.redacted(record, Redactor()), again=True)
             if HOST.fullmatch(begun["host"]):
                 sessions.set_state(db, here, HOST_KEY, begun["host"])
     except UNREADABLE:

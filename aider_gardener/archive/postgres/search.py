@@ -79,11 +79,13 @@ def search(
     hits = []
     for archive, author, key, project, session, at, payload in connection.execute(LAST_SAID, columns):
         own = (archive, author, key)
-        said, score = json.loads(payload), round(scores[own], 5)
-        start, end = spans.get(own) or _span(said["content"], asked)
-        text = said["content"][start:end]
+        message, score = json.loads(payload), round(scores[own], 5)
+        start, end = spans.get(own) or _span(message["content"], asked)
+        text = message["content"][start:end]
         hits.append(
-            SharedHit(project, author, session, said["turn"], at, said["cls"], said["id"], score, text)
+            SharedHit(
+                project, author, session, message["turn"], at, message["cls"], message["id"], score, text
+            )
         )
     return sorted(hits, key=lambda each: (-each.score, each.id))
 

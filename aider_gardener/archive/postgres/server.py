@@ -108,11 +108,11 @@ def is_named(environ: Mapping[str, str]) -> bool:
 def named_as(environ: Mapping[str, str]) -> str:
     """How the environment names the server, as a digest: the same as long as it leads to the same place with
     the same care. Passwords do not count."""
-    said = [SECRET.sub(r"\1\2", environ.get(VARIABLE, ""))]
+    parts = [SECRET.sub(r"\1\2", environ.get(VARIABLE, ""))]
     for name in sorted(environ):
         if name.startswith(("PG", "SSL_CERT_")) and not name.startswith("PGPASS"):
-            said += [name, environ[name]]
-    return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest()
+            parts += [name, environ[name]]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def parameters(environ: Mapping[str, str]) -> dict[str, str]:
@@ -120,8 +120,8 @@ def parameters(environ: Mapping[str, str]) -> dict[str, str]:
 
     A socket or a loopback address needs none. Raises UsageError where no server is named, or badly.
     """
-    said, asked = _asked(environ)
-    found = USUAL | said
+    in_address, asked = _asked(environ)
+    found = USUAL | in_address
     if "sslmode" not in asked and not _is_here(asked):
         found["sslmode"] = VERIFIED
         if "sslrootcert" not in asked and not Path("~/.postgresql/root.crt").expanduser().exists():
@@ -138,10 +138,10 @@ def _asked(environ: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
         found = psycopg.conninfo.conninfo_to_dict(environ.get(VARIABLE, "").strip())
     except psycopg.Error:
         raise UsageError(NOT_AN_ADDRESS) from None
-    said = {name: str(value) for name, value in found.items()}
-    known = ((each.keyword, each.envvar or b"") for each in psycopg.pq.Conninfo.get_defaults())
-    given = {name.decode(): environ.get(variable.decode(), "") for name, variable in known}
-    return said, {name: value for name, value in given.items() if value} | said
+    in_address = {name: str(value) for name, value in found.items()}
+    variables = ((each.keyword, each.envvar or b"") for each in psycopg.pq.Conninfo.get_defaults())
+    given = {name.decode(): environ.get(variable.decode(), "") for name, variable in variables}
+    return in_address, {name: value for name, value in given.items() if value} | in_address
 
 
 def _authorities(environ: Mapping[str, str]) -> str:
@@ -195,13 +195,13 @@ def connected(environ: Mapping[str, str] = os.environ, *, seconds: int = 0) -> I
 def explained(error: psycopg.Error, environ: Mapping[str, str]) -> ServerError:
     """One line for an error of the driver's: what happened, what to do, and no password."""
     psycopg, asked = _library(), _asked(environ)[1]
-    told = BROKEN
+    template = BROKEN
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        told = REFUSED
+        template = REFUSED
     elif isinstance(error, psycopg.OperationalError):
-        told = AWAY
+        template = AWAY
     why = scrubbed(error.diag.message_primary or str(error), asked.get("password", ""))
-    return ServerError(told.format(host=host_of(environ), user=asked.get("user", "this role"), why=why))
+    return ServerError(template.format(host=host_of(environ), user=asked.get("user", "this role"), why=why))
 
 
 def scrubbed(text: str, password: str = "") -> str:

@@ -139,8 +139,10 @@ def sync(
     """
     exchange = _Exchange(store, share_of(store, project), clock)
     try:
-        held = exchange.share
-        if unasked and not (held.named_as == named_as(environ) and local.agreement(held).is_file()):
+        project_share = exchange.share
+        if unasked and not (
+            project_share.named_as == named_as(environ) and local.agreement(project_share).is_file()
+        ):
             raise ServerError(OTHERWISE)
         with _reached(exchange.share, environ) as connection:
             exchange.run(connection)
@@ -202,8 +204,8 @@ class _Exchange:
         share, now = self.share, self._clock()
         given = (share.machine, share.number, share.seen, PULLED)
         rows = connection.execute(PULL, given).fetchall()
-        done, gone = self.store.database.write(lambda db: local.apply_lines(db, share.project, rows, now))
-        if gone:
+        done, dead_ids = self.store.database.write(lambda db: local.apply_lines(db, share.project, rows, now))
+        if dead_ids:
             self.store.scrub()
         for name, count in done.items():
             setattr(self.report, name, getattr(self.report, name) + count)
@@ -264,16 +266,18 @@ def share(
         raise UsageError(IN_MEMORY)
     if store.database.key and not readable:
         raise UsageError(ENCRYPTED)
-    held = store.database.read(lambda db: local.share_of(db, project))
-    if held is not None and name not in ("", held.name, held.name.rpartition("/")[2]):
-        raise UsageError(ANOTHER_NAME.format(name=held.name))
+    before = store.database.read(lambda db: local.share_of(db, project))
+    if before is not None and name not in ("", before.name, before.name.rpartition("/")[2]):
+        raise UsageError(ANOTHER_NAME.format(name=before.name))
     with connected(environ) as connection:
         which = server.prepare(connection)
-        found = _joined(connection, project, held.name if held else name or os.path.basename(project), which)
+        found = _joined(
+            connection, project, before.name if before else name or os.path.basename(project), which
+        )
         for role in (*owners, *readers):
             connection.execute(SET_MEMBER, (found.number, role, role in owners))
-    if held is not None and (held.server, held.number) == (found.server, found.number):
-        found = replace(held, may_write=found.may_write, author=found.author)
+    if before is not None and (before.server, before.number) == (found.server, found.number):
+        found = replace(before, may_write=found.may_write, author=found.author)
     found = replace(found, named_as=named_as(environ))
     is_own = store.directory is not None and Path(project).resolve() == store.directory.resolve().parent
     store.database.write(lambda db: local.save_share(db, found, is_own=is_own))
@@ -310,15 +314,15 @@ def unshare(
     """Share a project no more. With `delete` all that this role shared of it goes from the server, and
     from the archives that fetched it as they sync; what the others wrote stays. Raises UsageError and
     ServerError."""
-    held = share_of(store, project)
+    project_share = share_of(store, project)
     if delete:
-        with _reached(held, environ) as connection, connection.transaction():
+        with _reached(project_share, environ) as connection, connection.transaction():
             row = Row(FORGET_ALL, as_json({"kind": FORGET_ALL}), now)
-            lines.add(connection, held.number, held.machine, [row])
+            lines.add(connection, project_share.number, project_share.machine, [row])
     store.database.write(lambda db: local.drop(db, project))
     with suppress(OSError):
-        local.agreement(held).unlink()
-    return held
+        local.agreement(project_share).unlink()
+    return project_share
 
 
 def remove(store: Store, project: str, roles: Sequence[str], environ: Mapping[str, str] = os.environ) -> None:
@@ -328,24 +332,24 @@ def remove(store: Store, project: str, roles: Sequence[str], environ: Mapping[st
     What they wrote stays on the server, and what they fetched with them. Raises UsageError and ServerError,
     also where the server refuses it: the last owner stays, and nobody else removes who made the project.
     """
-    held = share_of(store, project)
-    with _reached(held, environ) as connection, connection.transaction():
+    project_share = share_of(store, project)
+    with _reached(project_share, environ) as connection, connection.transaction():
         for role in roles:
-            connection.execute(SET_MEMBER, (held.number, role, None))
+            connection.execute(SET_MEMBER, (project_share.number, role, None))
 
 
 def members(store: Store, project: str, environ: Mapping[str, str] = os.environ) -> dict[str, object]:
     """Who may read a shared project, as the server says within a few seconds: `members`, each with `member`,
     `role` (owner or reader) and `creator` (whether it made the project); or in `members_problem` why that is
     not known. Raises UsageError where nothing is shared."""
-    held = share_of(store, project)
+    project_share = share_of(store, project)
     try:
-        with _reached(held, environ, seconds=STATUS_SECONDS) as connection:
+        with _reached(project_share, environ, seconds=STATUS_SECONDS) as connection:
             rows = connection.execute(
                 """SELECT m.member, m.may_write, m.member = a.creator FROM gardener.members m
                    JOIN gardener.archives a ON a.number = m.archive
                    WHERE a.number = %s ORDER BY 3 DESC, 2 DESC, 1""",
-                (held.number,),
+                (project_share.number,),
             ).fetchall()
     except GardenerError as error:
         return {"members": [], "members_problem": str(error)}
@@ -366,14 +370,16 @@ def status(store: Store, project: str, environ: Mapping[str, str] = os.environ) 
     found = store.database.read(lambda db: local.share_of(db, project)) if store.is_file else None
     if found is None:
         return {"shared": False}
-    said, forgotten = store.database.read(lambda db: local.waiting(db, found)) if found.may_write else (0, 0)
+    to_send, forgotten = (
+        store.database.read(lambda db: local.waiting(db, found)) if found.may_write else (0, 0)
+    )
     return {
         "shared": True,
         "name": found.name,
         "server": server.host_of(environ) if is_named(environ) else "",
         "role": "owner" if found.may_write else "reader",
         "author": found.author,
-        "waiting": said,
+        "waiting": to_send,
         "staying": store.database.read(lambda db: local.staying(db, found)),
         "to_forget": forgotten,
         "synced_at": found.synced_at or None,

@@ -135,10 +135,10 @@ def _occurrence(db: apsw.Connection, record: Record, session: int, number: int, 
     """Record where an original stands; returns its seq, the next free one if its own is taken."""
     seq, turn, at = record["seq"], record["turn"], record["at"]
     sql = "SELECT original, turn, at FROM occurrences WHERE session = ? AND seq = ?"
-    held = db.execute(sql, (session, seq)).fetchall()
-    if held and held[0][0] == number and (not again or held[0][1:] == (turn, at)):
+    rows = db.execute(sql, (session, seq)).fetchall()
+    if rows and rows[0][0] == number and (not again or rows[0][1:] == (turn, at)):
         return int(seq)
-    if held:
+    if rows:
         sql = "SELECT min(seq) FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?"
         moved = db.execute(sql, (session, number, turn, at)).get if again else None
         if moved is not None:
@@ -234,10 +234,10 @@ def records_where(db: apsw.Connection, where: str, *given: object) -> Iterator[R
             continue
         record |= {name: json.loads(record[name]) for name in ("segments", "redactions")}
         record |= {name: bool(record[name]) for name in ("pinned", "active")}
-        made = list(db.execute(forms, (number,)))
+        form_rows = list(db.execute(forms, (number,)))
         record["content"] = search.decode(record["content"])
         record["chunks"] = [list(chunk) for chunk in db.execute(chunks, (number,))]
-        record["renditions"] = [[word, search.decode(text), tokens] for word, text, tokens in made]
+        record["renditions"] = [[word, search.decode(text), tokens] for word, text, tokens in form_rows]
         yield record
 
 
@@ -264,16 +264,16 @@ def _entry(row: Any) -> Entry:
     )
 
 
-def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int:
+def forget(db: apsw.Connection, ids: Iterable[str], *, everywhere: bool = True) -> int:
     """Delete entries with all that was derived from them; returns how many there were.
 
-    Their words leave the index with `Store.scrub`. `told`: a server that the project is shared with hears
-    of all that is the user's own, not of this machine's alone.
+    Their words leave the index with `Store.scrub`. `everywhere`: a server that the project is shared with
+    hears of all that is the user's own, not of this machine's alone.
     """
     sql = "SELECT number, id FROM originals WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number"
     numbers: dict[int, str] = dict(db.execute(sql, (json.dumps(list(ids)),)))
     if numbers:
-        _note_entries(db, numbers, told=told)
+        _note_entries(db, numbers, everywhere=everywhere)
         _delete(db, numbers)
     return len(numbers)
 
@@ -282,8 +282,8 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     """Delete occurrences, and for good the entries that stand nowhere else; returns the ids of these.
     Sessions that are empty then go too. No server hears of it."""
     listed, only_here = json.dumps(list(numbers)), _occurring_only_at(db, numbers)
-    stood = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
-    emptied = [row[0] for row in db.execute(stood, (listed,))]
+    sessions_sql = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
+    emptied = [row[0] for row in db.execute(sessions_sql, (listed,))]
     db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
     _delete(db, only_here)
     sql = """DELETE FROM sessions WHERE number IN (SELECT value FROM json_each(?))
@@ -317,14 +317,14 @@ def _leave_events(db: apsw.Connection, ids: Collection[str]) -> None:
     """Take entries out of what was recorded of them."""
     named = []
     for number, data in db.execute("SELECT number, data FROM events"):
-        if held := set(NAMED.findall(data)).intersection(ids):
-            named.append((number, data, held))
-    for number, data, held in named:
-        left = with_ids(json.loads(data), dict.fromkeys(held))
-        if left is None:
+        if found_ids := set(NAMED.findall(data)).intersection(ids):
+            named.append((number, data, found_ids))
+    for number, data, found_ids in named:
+        remaining = with_ids(json.loads(data), dict.fromkeys(found_ids))
+        if remaining is None:
             db.execute("DELETE FROM events WHERE number = ?", (number,))
         else:
-            changed = json.dumps(left, sort_keys=True)
+            changed = json.dumps(remaining, sort_keys=True)
             db.execute("UPDATE events SET data = ? WHERE number = ?", (changed, number))
 
 
@@ -357,10 +357,11 @@ def forget_session(db: apsw.Connection, session: str) -> int:
     return count
 
 
-def _note_entries(db: apsw.Connection, numbers: Iterable[int], *, told: bool) -> None:
+def _note_entries(db: apsw.Connection, numbers: Iterable[int], *, everywhere: bool) -> None:
     """Note, before originals are deleted, those of shared projects; other machines hear of the user's own.
 
-    Without `told` they hear only of what was said on this machine: what was fetched was pruned here alone.
+    Without `everywhere` they hear only of what was said on this machine: what was fetched was pruned here
+    alone.
     What was said to a local model was never sent, so nothing of it is told either.
     """
     authors = _authors(db)
@@ -370,7 +371,7 @@ def _note_entries(db: apsw.Connection, numbers: Iterable[int], *, told: bool) ->
     noted: dict[tuple[str, str, str], bool] = {}
     for project, key, stored_id, session, provider in found:
         if project in authors:
-            is_own = _is_told(authors[project], session, provider, told)
+            is_own = _is_announced(authors[project], session, provider, everywhere)
             noted[project, key, stored_id] = noted.get((project, key, stored_id), False) or is_own
     for (project, key, stored_id), is_own in noted.items():
         _note(db, project, ENTRY, key, stored_id, is_own)
@@ -384,7 +385,7 @@ def _note_session(db: apsw.Connection, session: str) -> None:
     found = list(db.execute(sql, (session,)))
     project = found[0][0] if found else ""
     if project in authors:
-        is_own = any(_is_told(authors[project], session, provider or "", True) for _, provider in found)
+        is_own = any(_is_announced(authors[project], session, provider or "", True) for _, provider in found)
         key = session.removeprefix(f"{SHARED}{authors[project]}:")
         _note(db, project, SESSION, key, "", is_own)
 
@@ -404,9 +405,9 @@ def _authors(db: apsw.Connection) -> dict[str, str]:
     return {key[len(SHARE) :]: json.loads(search.decode(value))["author"] for key, value in rows}
 
 
-def _is_told(author: str, session: str, provider: str, told: bool) -> bool:
+def _is_announced(author: str, session: str, provider: str, everywhere: bool) -> bool:
     if session.startswith(SHARED):
-        return told and session.startswith(f"{SHARED}{author}:")
+        return everywhere and session.startswith(f"{SHARED}{author}:")
     return may_go(provider, "server")
 
 

@@ -188,8 +188,8 @@ def _unframed(raw: bytes, path: Path) -> Record | None:
 
 
 def _sum(body: bytes, path: Path) -> bytes:
-    told = hashlib.blake2b(path.name.encode() + b"\0" + body, digest_size=SUM_BYTES)
-    return told.hexdigest().encode()
+    digest = hashlib.blake2b(path.name.encode() + b"\0" + body, digest_size=SUM_BYTES)
+    return digest.hexdigest().encode()
 
 
 def dismiss(file: LinesFile, *, whole: bool) -> list[str]:

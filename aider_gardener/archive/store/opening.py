@@ -86,9 +86,9 @@ def open_lines(place: Path, clock: Callable[[], float], reason: str = "") -> Sto
 
     `reason` is why it is not in SQLite. Raises OSError where nothing can be written.
     """
-    kept = lines.FileLines(place, clock)
-    kept.begin()
-    store = Store.of_lines(kept, clock=clock)
+    file_lines = lines.FileLines(place, clock)
+    file_lines.begin()
+    store = Store.of_lines(file_lines, clock=clock)
     if reason:
         store.notice = IN_LINES.format(reason=reason, place=place)
     return store
@@ -131,7 +131,7 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
-    notice, (left, is_cut) = "", repair.log_left(path)
+    notice, (logged_frames, is_cut) = "", repair.log_left(path)
     is_cut = is_cut and repair.stays(lambda: repair.log_left(path)[1])
     if not path.exists() and not repair.finish(path):
         notice = repair.set_copy_aside(path)
@@ -150,11 +150,11 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
             raise
         notice = repair.begin_anew(database, path, clock())
     else:
-        if is_cut or repair.has_lost_log(database, left):
+        if is_cut or repair.has_lost_log(database, logged_frames):
             notice = LOG_LOST.format(path=path)
     repair.clear_parts(path, older_than=repair.PART_SECONDS)
     is_unsealed = database.key_source and not database.key
-    told = notice or (NOT_ENCRYPTED.format(path=path) if is_unsealed else "")
-    store = Store(database, clock=clock, notice=told)
+    opening_notice = notice or (NOT_ENCRYPTED.format(path=path) if is_unsealed else "")
+    store = Store(database, clock=clock, notice=opening_notice)
     store.mended = notice
     return store

@@ -127,7 +127,7 @@ STEPS: dict[str, Callable[[apsw.Connection, Record, bool], object]] = {
     ),
     "event": lambda db, record, again: sessions.record_event(db, record, again=again),
     "state": lambda db, record, _: sessions.set_state(db, record["session"], record["key"], record["value"]),
-    FORGET: lambda db, record, _: entries.forget(db, record["ids"], told=record["told"]),
+    FORGET: lambda db, record, _: entries.forget(db, record["ids"], everywhere=record["told"]),
     FORGET_SESSION: lambda db, record, _: entries.forget_session(db, record["session"]),
 }
 """What each kind of record does."""
@@ -207,8 +207,8 @@ def write_export(db: apsw.Connection, path: Path) -> int:
     Raises OSError, also where something else than an export is there."""
     count = 0
     if path.is_file() and path.stat().st_size:
-        with files.open_plain(path, follow=True) as held:
-            if held.read(len(BEGINS)) != BEGINS:
+        with files.open_plain(path, follow=True) as file:
+            if file.read(len(BEGINS)) != BEGINS:
                 raise FileExistsError(errno.EEXIST, "another file is there, which is no export")
 
     def lines() -> Iterator[bytes]:

@@ -100,9 +100,9 @@ def work_off(db: apsw.Connection, limit: int) -> int:
     return done
 
 
-def segments_of(kept: str) -> tuple[Segment, ...]:
+def segments_of(json_text: str) -> tuple[Segment, ...]:
     """The segments of an original as its row has them."""
-    return tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(kept))
+    return tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(json_text))
 
 
 def with_texts(db: apsw.Connection, rows: Iterable[Any]) -> Iterator[tuple[Any, str]]:
@@ -231,19 +231,19 @@ def _has_word(db: apsw.Connection, asked: Sequence[str], chunks: Numbers) -> Bit
     """Which of the words each chunk holds: a row a word."""
     import numpy as np
 
-    held = np.zeros((len(asked), len(chunks)), dtype=np.bool_)
+    has_word = np.zeros((len(asked), len(chunks)), dtype=np.bool_)
     if not len(chunks):
-        return held
+        return has_word
     low, high = int(chunks.min()), int(chunks.max())
     sql = """SELECT rowid FROM word_index WHERE word_index MATCH ? AND rowid BETWEEN ? AND ?
              ORDER BY rowid DESC LIMIT ?"""
-    for row, word in zip(held, asked, strict=True):
-        holds = np.zeros(high - low + 1, dtype=np.bool_)
+    for row, word in zip(has_word, asked, strict=True):
+        has_row = np.zeros(high - low + 1, dtype=np.bool_)
         found = list(db.execute(sql, (expression(word), low, high, MOST_HELD)))
         if found:
-            holds[np.array(found, dtype=np.int64)[:, 0] - low] = True
-            row[:] = holds[chunks - low]
-    return held
+            has_row[np.array(found, dtype=np.int64)[:, 0] - low] = True
+            row[:] = has_row[chunks - low]
+    return has_word
 
 
 class VectorCache:
@@ -294,10 +294,10 @@ class VectorCache:
         dim = self._version[1]
         if vector.shape != (dim,):
             raise StoreError(f"{embedder} makes vectors of length {dim}, not {vector.shape}")
-        held = np.frombuffer(self.chunks, dtype=np.int64)
-        order = held.argsort(kind="stable")
-        places = order[np.searchsorted(held, chunks, sorter=order).clip(max=len(held) - 1)]
-        has_vector = held[places] == chunks
+        numbers = np.frombuffer(self.chunks, dtype=np.int64)
+        order = numbers.argsort(kind="stable")
+        places = order[np.searchsorted(numbers, chunks, sorter=order).clip(max=len(numbers) - 1)]
+        has_vector = numbers[places] == chunks
         places = places[has_vector]
         lengths = np.frombuffer(self._norms, dtype=np.float32)[places] * np.linalg.norm(vector)
         near = products(np.frombuffer(self.rows, dtype=np.int8).reshape(-1, dim), vector, places)
@@ -364,9 +364,9 @@ def put_vectors(db: apsw.Connection, items: Sequence[tuple[StoredPassage, Floats
 def _embedder(db: apsw.Connection, name: str, dim: int) -> int:
     """The row of an embedder, begun with its dimension when it is new."""
     db.execute("INSERT INTO embedders (name, dim) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, dim))
-    number, known = next(db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)))
-    if known != dim:
-        raise StoreError(f"{name} made vectors of length {known} before, now {dim}")
+    number, stored_dim = next(db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)))
+    if stored_dim != dim:
+        raise StoreError(f"{name} made vectors of length {stored_dim} before, now {dim}")
     return int(number)
 
 

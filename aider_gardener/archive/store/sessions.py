@@ -164,8 +164,8 @@ def add_holder(db: apsw.Connection, session: str, at: float) -> None:
 
 def remove_holders(db: apsw.Connection) -> None:
     """Note that this process holds no session open any more, and clear away those that died."""
-    gone = [row[2] for row in _holders(db) if row[2] == os.getpid() or not is_running(*row[2:4])]
-    db.executemany("DELETE FROM holders WHERE host = ? AND pid = ?", [(this_host(), pid) for pid in gone])
+    pids = [row[2] for row in _holders(db) if row[2] == os.getpid() or not is_running(*row[2:4])]
+    db.executemany("DELETE FROM holders WHERE host = ? AND pid = ?", [(this_host(), pid) for pid in pids])
 
 
 def _holders(db: apsw.Connection, *, here: bool = True) -> list[tuple[str, str, int, str, float]]:
@@ -187,8 +187,8 @@ def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
 
 
 def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
-    held = _holders(db)
-    return frozenset(row[0] for row in held if row[2] != os.getpid() and is_running(*row[2:4]))
+    holders = _holders(db)
+    return frozenset(row[0] for row in holders if row[2] != os.getpid() and is_running(*row[2:4]))
 
 
 def holdings(db: apsw.Connection) -> list[Holding]:

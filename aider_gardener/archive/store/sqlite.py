@@ -111,7 +111,7 @@ class Store:
         self._vectors = search.VectorCache()
         self._places = search.PlaceCache()
         self._has_live = False
-        database.repair = self._look_again if database.read_only else self._repair
+        database.repair = self._reopen if database.read_only else self._repair
 
     @classmethod
     def of_lines(
@@ -119,8 +119,8 @@ class Store:
     ) -> Store:
         """The archive that the records of a place say, in memory; what is wrong with them is its notice.
         Raises StoreError."""
-        database, said = Database(None), source.read()
-        database.write(lambda db: records.take(db, said))
+        database, source_records = Database(None), source.read()
+        database.write(lambda db: records.take(db, source_records))
         database.read_only = read_only
         return cls(database, clock=clock, notice="; ".join(source.problems), source=source)
 
@@ -227,11 +227,11 @@ class Store:
             return
         self._db, self.lines = self._file, None
         self._file.set_patience()
-        said = sum(each["kind"] == records.SAID for each in waiting.records)
+        message_count = sum(each["kind"] == records.SAID for each in waiting.records)
         waiting.remove()
-        self.notice = f"{self._file.path} can be written again; stored what waited: {said}"
+        self.notice = f"{self._file.path} can be written again; stored what waited: {message_count}"
 
-    def _look_again(self, _error: apsw.Error) -> bool:
+    def _reopen(self, _error: apsw.Error) -> bool:
         """Open a file anew that is only read and that another process has begun to write meanwhile."""
         path = self._file.path
         if path is None or not has_log(path):
@@ -251,7 +251,7 @@ class Store:
         if path is None:
             return False
         is_log = isinstance(error, LogGone)
-        seen = self._in_memory() if is_log and not self._file.take_log() else None
+        in_memory = self._in_memory() if is_log and not self._file.take_log() else None
         self._file.close()
         self.generation += 1
         try:
@@ -264,9 +264,9 @@ class Store:
                 self._file.connect()
                 if self._file.number != number:
                     self.notice = ANOTHER.format(path=path)
-                if seen is not None:
+                if in_memory is not None:
                     with contextlib.suppress(StoreError):  # what a chat holds is written again all the same
-                        repair.add_seen(self._file, seen)
+                        repair.add_seen(self._file, in_memory)
             else:
                 self.notice = repair.begin_anew(self._file, path, self._clock())
         except (StoreError, apsw.Error, OSError) as fault:
@@ -456,19 +456,19 @@ class Store:
         """Say what of a session stands in its chat."""
         self._write({"kind": "active", "session": session, "seqs": list(seqs), "active": active})
 
-    def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
+    def forget(self, ids: Sequence[str], *, everywhere: bool = True) -> int:
         """Delete entries for good, with occurrences, renditions, index and the events about them.
 
         When it returns, their bytes are gone from the file, its log and its index. Returns how many
         there were.  A server that the project is shared with hears of the user's own
-        entries; without `told` only of those that were said on this machine.
+        entries; without `everywhere` only of those that were said on this machine.
         """
         wanted = list(ids)
         steps = [
-            partial(entries.forget, ids=wanted[at : at + FORGOTTEN_AT_ONCE], told=told)
+            partial(entries.forget, ids=wanted[at : at + FORGOTTEN_AT_ONCE], everywhere=everywhere)
             for at in range(0, len(wanted), FORGOTTEN_AT_ONCE)
         ]
-        return self._forget({"kind": FORGET, "ids": wanted, "told": told}, steps)
+        return self._forget({"kind": FORGET, "ids": wanted, "told": everywhere}, steps)
 
     def forget_session(self, session_id: str) -> int:
         """Delete a session and, for good, every entry that occurs in no other one; returns how many."""
@@ -504,12 +504,12 @@ class Store:
         if self.lines is None:
             return
         try:
-            told = self.lines.replace(self._db.read(lambda db: list(records.export(db))))
+            notices = self.lines.replace(self._db.read(lambda db: list(records.export(db))))
         except OSError as error:
             fault = error.strerror or str(error)
             raise StoreError(IN_MEMORY_ONLY.format(place=self.lines.place, fault=fault)) from error
-        if told:
-            self.notice = "; ".join(told)
+        if notices:
+            self.notice = "; ".join(notices)
 
     def _lines_of_others(self) -> list[lines.LinesFile]:
         """The files of lines beside the archive that are not this store's."""
@@ -534,11 +534,11 @@ class Store:
             self.notice = str(error)
             return
         dead = [each for each in found.files if not each.is_alive]
-        told = [line for each in dead for line in lines.dismiss(each, whole=not refused)]
+        notices = [line for each in dead for line in lines.dismiss(each, whole=not refused)]
         count = len(found.records) - refused
         taken = [LINES_TAKEN.format(lines=counted(count, "line"))] if count else []
-        if lines_said := "; ".join([*taken, *told, *found.problems]):
-            self.notice = lines_said
+        if lines_notice := "; ".join([*taken, *notices, *found.problems]):
+            self.notice = lines_notice
 
     def scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
@@ -605,8 +605,8 @@ class Store:
     def verify(self) -> list[str]:
         """Check the file and the hash of every original: one line for each problem, [] when sound."""
         before, generation = self._notice, self.generation
-        kept = [] if self.lines is None or self.directory is not None else self.lines.problems
-        found = [*kept, *(line for each in self._lines_of_others() for line in each.problems)]
+        line_problems = [] if self.lines is None or self.directory is not None else self.lines.problems
+        found = [*line_problems, *(line for each in self._lines_of_others() for line in each.problems)]
         try:
             wrong, is_writable = self._read(repair.problems), not self._db.read_only
             found += wrong

@@ -66,10 +66,10 @@ def query_words(text: str) -> list[str]:
 def stop_words(asked: Collection[str]) -> frozenset[str]:
     """What says nothing in a question of these words: the English list, with that of another language where
     the question holds more of its words than of any other ("die", "war", "comment" say much in English)."""
-    held = set(asked)
+    asked_words = set(asked)
     english, *others = stop_lists()
-    found, best = max(((len(held & words), words) for words in others), key=lambda pair: pair[0])
-    return english | best if found >= LEAST_FOUND and found > len(held & english) else english
+    found, best = max(((len(asked_words & words), words) for words in others), key=lambda pair: pair[0])
+    return english | best if found >= LEAST_FOUND and found > len(asked_words & english) else english
 
 
 @cache
@@ -111,5 +111,5 @@ def _words(name: str) -> tuple[str, ...]:
 def _plain(text: str) -> str:
     """A text without accents and vowel signs, wide and joined letters as plain ones."""
     apart = unicodedata.normalize("NFKD", text)
-    kept = [c for c in apart if unicodedata.category(c)[0] != "M" or unicodedata.combining(c) == KANA_VOICING]
-    return unicodedata.normalize("NFC", "".join(kept))
+    bare = [c for c in apart if unicodedata.category(c)[0] != "M" or unicodedata.combining(c) == KANA_VOICING]
+    return unicodedata.normalize("NFC", "".join(bare))

@@ -28,7 +28,7 @@ def address(team: Team, role: str = "ana", name: str = "pump") -> Address:
 def copied(machine: Machine, to: Address) -> tuple[int, str]:
     """Close the archive of a machine and copy it."""
     machine.store.close()
-    return between(open_store(machine.store.directory), open_on_server(to, made=True))
+    return between(open_store(machine.store.directory), open_on_server(to, create=True))
 
 
 def between(source: Store, target: Store) -> tuple[int, str]:
@@ -53,7 +53,7 @@ def texts(store: Store, *sessions: str) -> list[str]:
 
 
 def test_records_come_back_in_order_and_are_replaced_by_whom_they_were_read(team: Team) -> None:
-    one = ServerLines(address(team), made=True, clock=lambda: 5.0)
+    one = ServerLines(address(team), create=True, clock=lambda: 5.0)
     other = ServerLines(address(team))
     first, second = ({"kind": "touch", "ids": [name], "at": 1.0} for name in ("a", "b"))
     one.append(first)
@@ -65,7 +65,7 @@ def test_records_come_back_in_order_and_are_replaced_by_whom_they_were_read(team
 
 
 def test_what_another_wrote_meanwhile_is_not_there_twice_and_goes_with_the_next(team: Team) -> None:
-    one, other = ServerLines(address(team), made=True), ServerLines(address(team))
+    one, other = ServerLines(address(team), create=True), ServerLines(address(team))
     events = [
         {"kind": "event", "session": "s", "turn": turn, "event": "plan", "data": {}, "at": 1.0}
         for turn in range(3)
@@ -111,7 +111,7 @@ def test_what_was_said_to_a_local_model_or_to_none_stays_here(
         assert copied(one, address(team))[1] == told
     else:
         one.store.export(tmp_path / "all.jsonl")
-        store = open_on_server(address(team), made=True)
+        store = open_on_server(address(team), create=True)
         store.import_(tmp_path / "all.jsonl")
         assert store.notice == told and [info.id for info in store.sessions(PROJECT)] == ["away"]
     assert "to a remote one" in held(team)
@@ -120,7 +120,7 @@ def test_what_was_said_to_a_local_model_or_to_none_stays_here(
 
 
 def test_no_record_carries_what_may_not_leave(team: Team) -> None:
-    store = open_on_server(address(team), made=True)
+    store = open_on_server(address(team), create=True)
     for provider in ("ollama", ""):
         with pytest.raises(StoreError, match="goes to no server"):
             Machine(store, {}).say("to llama", provider=provider)
@@ -219,7 +219,7 @@ def test_a_server_that_dies_in_the_middle_has_nothing_of_it(
 
 
 def test_a_write_that_the_server_does_not_take_is_not_made(team: Team) -> None:
-    store = open_on_server(address(team), made=True)
+    store = open_on_server(address(team), create=True)
     machine = Machine(store, {})
     machine.say("taken")
     assert isinstance(store.lines, ServerLines)
@@ -230,7 +230,7 @@ def test_a_write_that_the_server_does_not_take_is_not_made(team: Team) -> None:
 
 
 def test_an_altered_text_is_told_and_left_out(team: Team) -> None:
-    Machine(open_on_server(address(team), made=True), {}).say("one", "two", "three")
+    Machine(open_on_server(address(team), create=True), {}).say("one", "two", "three")
     team.alter("replace(payload, 'two', 'a lie')", of="two")
     team.alter("'{'", of="three")
     again = open_on_server(address(team))

@@ -55,7 +55,7 @@ def test_nothing_is_told_of_what_stayed_here_or_is_a_colleagues(store: Store) ->
 
 def test_what_came_from_the_authors_other_machine_is_told_unless_it_was_pruned(store: Store) -> None:
     pruned, gone = (say(store, text, seq, session="shared:ana:x") for seq, text in enumerate(("one", "two")))
-    store.forget([pruned], told=False)
+    store.forget([pruned], everywhere=False)
     store.forget([gone])
     assert [each[2] for each in stones(store)] == [gone]
 
@@ -67,7 +67,7 @@ def test_what_was_forgotten_in_lines_is_told_unless_it_was_pruned(
     said = say(store, "one", 0, session="shared:ana:x")
     store.close()
     in_lines = open_lines(tmp_path / "archive", time.time, tmp_path / "user")
-    in_lines.forget([said], told=told)
+    in_lines.forget([said], everywhere=told)
     in_lines.close()
     again = open_store(tmp_path / "archive")
     assert again.get(said) is None
