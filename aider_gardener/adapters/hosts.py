@@ -175,13 +175,13 @@ def plugin_files(command: Sequence[str] = (SERVER,)) -> dict[str, Json]:
 def planned(part: Part, records: Path, *, ours: bool) -> Change:
     """The change after which a file has what is ours, or has not. Raises UsageError for a file that is not to
     be changed, StoreError for one that cannot be read."""
-    held, record = files.read_bytes(part.path), _record(part.path, records)
+    data, record = files.read_bytes(part.path), _record(part.path, records)
     try:
-        if record and record["after"] == _hash(held):
+        if record and record["after"] == _hash(data):
             base = None if record["before"] is None else base64.b64decode(record["before"])
         else:
-            base = _without(part, held)
-        return Change(part.path, held, _with(part, base) if ours else base, base)
+            base = _without(part, data)
+        return Change(part.path, data, _with(part, base) if ours else base, base)
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         entries: Json = {}
@@ -196,14 +196,14 @@ def planned(part: Part, records: Path, *, ours: bool) -> Change:
 def carry_out(change: Change, records: Path, *, ours: bool) -> None:
     """Make a change, and before it note in `records` what takes it back, with the folders that are made for
     both. Raises StoreError."""
-    known, note = _record(change.path, records) or {}, _record_path(change.path, records)
+    record, note = _record(change.path, records) or {}, _record_path(change.path, records)
     if ours:
         folders = (*change.path.parents, records, *records.parents)
-        made = [str(folder) for folder in folders if not folder.exists()]
+        new_folders = [str(folder) for folder in folders if not folder.exists()]
         before = None if change.base is None else base64.b64encode(change.base).decode()
         records.mkdir(mode=0o700, parents=True, exist_ok=True)
         value: Json = {"path": str(change.path), "before": before, "after": _hash(change.after)}
-        value["folders"] = made or known.get("folders", [])
+        value["folders"] = new_folders or record.get("folders", [])
         files.write_private(note, json.dumps(value))
     if change.after is None and change.before is not None:
         files.remove_if_unchanged(change.path, change.before)
@@ -213,7 +213,7 @@ def carry_out(change: Change, records: Path, *, ours: bool) -> None:
     if not ours:
         note.unlink(missing_ok=True)
         copies = records.with_name(OPENCODE)  # what our plugin there writes
-        for folder in (copies, *known.get("folders", ()), records, records.parent):
+        for folder in (copies, *record.get("folders", ()), records, records.parent):
             with contextlib.suppress(OSError):  # what is not empty stays
                 os.rmdir(folder)
 
@@ -229,33 +229,35 @@ def _with(part: Part, base: bytes | None) -> bytes:
         if base is not None:
             raise UsageError(f"{part.path} is another's; move it and run the command again")
         return part.text.encode()
-    held = base or b""
-    made = held + (b"" if not held else b"\n" if held.endswith(b"\n") else b"\n\n") + part.text.encode()
-    for data in (held, made):  # the second says where another server has the name
+    before = base or b""
+    whole = (
+        before + (b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n") + part.text.encode()
+    )
+    for data in (before, whole):  # the second says where another server has the name
         tomllib.loads(data.decode("utf-8-sig"))
-    return made
+    return whole
 
 
-def _without(part: Part, held: bytes | None) -> bytes | None:
+def _without(part: Part, data: bytes | None) -> bytes | None:
     """A file that somebody edited, without what is ours. Raises ValueError where it says why not."""
-    if held is None:
+    if data is None:
         return None
     if part.entries:
-        value = _parsed(held)
-        left = _without_ours(value) or {}
-        return held if left == value else _dumped(left, held)
+        value = _parsed(data)
+        stripped = _without_ours(value) or {}
+        return data if stripped == value else _dumped(stripped, data)
     if part.path.suffix != ".toml":
-        return None if held.startswith(part.text.partition("\n")[0].encode()) else held
-    text = held.decode("utf-8", "surrogateescape")
-    beside, server = _read_toml(text)
+        return None if data.startswith(part.text.partition("\n")[0].encode()) else data
+    text = data.decode("utf-8", "surrogateescape")
+    other_keys, server = _read_toml(text)
     for found in BLOCKS.finditer(text) if server else ():
-        left = text[: found.start()] + text[found.end(1) :]
+        stripped = text[: found.start()] + text[found.end(1) :]
         with contextlib.suppress(ValueError):  # somebody's text was cut through
-            if _read_toml(left) == (beside, None):
-                return left.encode("utf-8", "surrogateescape")
+            if _read_toml(stripped) == (other_keys, None):
+                return stripped.encode("utf-8", "surrogateescape")
     if server and _is_ours(server):
         raise ValueError("the lines around what is ours are not as they were")
-    return held
+    return data
 
 
 def _read_toml(text: str) -> tuple[Json, Json | None]:
@@ -288,10 +290,10 @@ def _dumped(value: Json, like: bytes | None) -> bytes:
     """JSON with the indentation, line ends and mark at the beginning of what stood there."""
     text = (like or b"{\n  \n}\n").decode("utf-8-sig")
     indent = re.search(r"\n([ \t]+)", text)
-    made = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent[1] if indent else None)
-    made += "\n" if text.endswith("\n") else ""
-    made = made.replace("\n", "\r\n") if "\r\n" in text else made
-    return (b"\xef\xbb\xbf" if (like or b"").startswith(b"\xef\xbb\xbf") else b"") + made.encode()
+    dumped = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent[1] if indent else None)
+    dumped += "\n" if text.endswith("\n") else ""
+    dumped = dumped.replace("\n", "\r\n") if "\r\n" in text else dumped
+    return (b"\xef\xbb\xbf" if (like or b"").startswith(b"\xef\xbb\xbf") else b"") + dumped.encode()
 
 
 def _put(value: Json, path: tuple[str, ...], one: object) -> None:
@@ -322,9 +324,9 @@ def _without_ours(value: object) -> Any:
     if _is_ours(value):
         return None
     pairs = ((key, one, _without_ours(one)) for key, one in value.items())
-    kept = {key: each for key, one, each in pairs if each is not None or one is None}
-    is_group = isinstance(value.get("hooks"), list) and "hooks" not in kept
-    return None if is_group else kept or (None if value else value)
+    remaining = {key: each for key, one, each in pairs if each is not None or one is None}
+    is_group = isinstance(value.get("hooks"), list) and "hooks" not in remaining
+    return None if is_group else remaining or (None if value else value)
 
 
 def _is_ours(entry: Json) -> bool:
@@ -343,9 +345,9 @@ def _record_path(path: Path, records: Path) -> Path:
 
 
 def _record(path: Path, records: Path) -> Json | None:
-    held = files.read_bytes(_record_path(path, records))
+    data = files.read_bytes(_record_path(path, records))
     try:
-        value = json.loads(held or b"null")
+        value = json.loads(data or b"null")
     except ValueError:
         return None
     return value if isinstance(value, dict) and {"before", "after"} <= set(value) else None

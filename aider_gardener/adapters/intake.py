@@ -99,8 +99,8 @@ class Intake:
         self.progress = Progress.read(store.get_state(session, TRANSCRIPT_KEY))
         calls: dict[str, Source] = {}
         with suppress(ValueError, TypeError, AttributeError):
-            kept = json.loads(store.get_state(session, CALLS_KEY) or "{}")
-            calls = {key: Source(SourceKind(kind), detail) for key, (kind, detail) in kept.items()}
+            rows = json.loads(store.get_state(session, CALLS_KEY) or "{}")
+            calls = {key: Source(SourceKind(kind), detail) for key, (kind, detail) in rows.items()}
         self.reader = agent.reader(transcript or Path(), self.progress.offset, calls, at=self.progress.at)
 
     def ingest(self, seconds: float = 60.0) -> int:
@@ -156,9 +156,9 @@ class Intake:
         seq = PLACES * record.place + record.part
         if 0 < record.at <= self.progress.latest:
             stored_id = entry_id(message.role, message.content)
-            known = self.store.get(stored_id) if self.store.resolve(stored_id) else None
+            old = self.store.get(stored_id) if self.store.resolve(stored_id) else None
             place = (self.archive.session, record.at)
-            if known and (known.session, known.created_at) == place and known.seq // PLACES != record.place:
+            if old and (old.session, old.created_at) == place and old.seq // PLACES != record.place:
                 return False
         self.progress.turn += record.asks
         at = record.at or self.archive.clock()

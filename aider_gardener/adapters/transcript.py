@@ -240,14 +240,14 @@ def edit_text(name: str, given: Mapping[str, object]) -> str:
     if name not in EDITORS or not isinstance(path, str):
         return ""
     edits = given.get("edits")
-    made = []
+    blocks = []
     for edit in edits if isinstance(edits, list) else [given]:
         if isinstance(edit, dict):
             texts = edit.get("old_string"), next((edit[key] for key in AFTER_KEYS if key in edit), "")
             before, after = (str(text).removesuffix("\n") + "\n" if text else "" for text in texts)
             every = "Every occurrence:\n" if edit.get("replace_all") else ""
-            made.append(f"{every}{path}\n<<<<<<< SEARCH\n{before}=======\n{after}>>>>>>> REPLACE\n")
-    return "\n".join(made)
+            blocks.append(f"{every}{path}\n<<<<<<< SEARCH\n{before}=======\n{after}>>>>>>> REPLACE\n")
+    return "\n".join(blocks)
 
 
 def text_of(content: object) -> str:
@@ -264,10 +264,10 @@ def text_of(content: object) -> str:
             if key in content:
                 return text_of(content[key])
         kind = content.get("type")
-        held = content.get("source" if kind in ("image", "document") else "inlineData")
-        if isinstance(held, Mapping):
-            name, data = held.get("media_type") or held.get("mimeType"), str(held.get("data") or "")
-            return data if held.get("type") == "text" else named(str(name or kind or "data"), data)
+        source = content.get("source" if kind in ("image", "document") else "inlineData")
+        if isinstance(source, Mapping):
+            name, data = source.get("media_type") or source.get("mimeType"), str(source.get("data") or "")
+            return data if source.get("type") == "text" else named(str(name or kind or "data"), data)
         if isinstance(url := content.get("image_url"), str):
             name, _, data = url.removeprefix("data:").partition(";base64,")
             return named(name if data else f"image {url}", data)

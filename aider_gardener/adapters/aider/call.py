@@ -188,7 +188,7 @@ def compact_and_resend(
     coder.__dict__[TRIED] = True
     if not gardener.state.acts or coder.get_multi_response_content_in_progress() or not is_overflow(error):
         return None
-    if may_retry and _made_shorter(coder, gardener, window_of(error)):
+    if may_retry and _compact_harder(coder, gardener, window_of(error)):
         messages[:] = coder.format_messages().all_messages()
         return True
     _give_up(coder, gardener)
@@ -197,7 +197,7 @@ def compact_and_resend(
 
 def shorten(coder: HostCoder, gardener: Gardener, error: BaseException) -> bool:
     """The same for an aider that makes the prompt anew: whether the history was made shorter."""
-    return gardener.state.acts and _made_shorter(coder, gardener, window_of(error))
+    return gardener.state.acts and _compact_harder(coder, gardener, window_of(error))
 
 
 def is_overflow(error: BaseException) -> bool:
@@ -219,7 +219,7 @@ def window_of(error: BaseException) -> int:
     return min((number for number in found if number >= LEAST_WINDOW), default=0)
 
 
-def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
+def _compact_harder(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     """Garden harder; False when nothing can go. A window that the provider states and that is smaller than
     the one known is taken over."""
     from aider_gardener.gardener.throttle import throttle_open

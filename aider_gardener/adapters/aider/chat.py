@@ -166,8 +166,8 @@ def _go_on(coder: HostCoder, gardener: Gardener) -> None:
     from aider_gardener.plan.view import FILLER
 
     archive = gardener.state.archive
-    held = archive.store.sessions(archive.project)
-    info = next((each for each in held if each.id == archive.session and each.entries), None)
+    infos = archive.store.sessions(archive.project)
+    info = next((each for each in infos if each.id == archive.session and each.entries), None)
     if info is None:
         return
     gardener.go_on(info)
@@ -175,7 +175,7 @@ def _go_on(coder: HostCoder, gardener: Gardener) -> None:
     if coder.done_messages and coder.done_messages[-1]["role"] == "user":
         coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]
     link.sync(coder, gardener)
-    Terminal(coder.io).tool_output(_going_on(gardener.state, info))
+    Terminal(coder.io).tool_output(_resumed_line(gardener.state, info))
     _put_back_files(coder, archive.store, info.id)
 
 
@@ -240,17 +240,17 @@ def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
     here = {prompt.relative(coder, name) for name in (*coder.abs_fnames, *coder.abs_read_only_fnames)}
     wanted = [(name, "cmd_add") for name in frame.files]
     wanted += [(name, "cmd_read_only") for name in frame.read_only]
-    gone = []
+    lost = []
     for name, add in wanted:
         if name not in here and (project / name).is_file() and '"' not in name:
             getattr(coder.commands, add)(f'"{coder.get_rel_fname(str(project / name))}"')
         elif name not in here:
-            gone.append(name)
-    if gone:
-        Terminal(coder.io).tool_warning(f"aider-gardener: no longer there, and not added: {', '.join(gone)}")
+            lost.append(name)
+    if lost:
+        Terminal(coder.io).tool_warning(f"aider-gardener: no longer there, and not added: {', '.join(lost)}")
 
 
-def _going_on(state: ChatState, info: SessionInfo) -> str:
+def _resumed_line(state: ChatState, info: SessionInfo) -> str:
     """What the user is told of the chat that is gone on with."""
     from aider_gardener.notes.last_chat import when
 
@@ -307,11 +307,11 @@ def clearing(coder: HostCoder, gardener: Gardener) -> Iterator[None]:
     """A context in which the host clears the chat: afterwards nothing older comes back by itself, and the
     user is told that it is kept, and how to reach it where the chat has the commands for that."""
     link.sync(coder, gardener)
-    held = gardener.state.chat.all_entries()
+    entries = gardener.state.chat.all_entries()
     yield
     if link.runs(gardener, coder):
         gardener.clear()
-        if held and hasattr(coder.commands, "cmd_recall"):
+        if entries and hasattr(coder.commands, "cmd_recall"):
             Terminal(coder.io).tool_output(CLEARED)
 
 

@@ -68,11 +68,11 @@ class CommandLine:
     gardener: Gardener
     io: Terminal
 
-    def put(self, made: RenderableType) -> None:
+    def put(self, renderable: RenderableType) -> None:
         """Print a text or a table, line by line."""
         from aider_gardener.tables import as_text
 
-        for line in (made if isinstance(made, str) else as_text(made)).split("\n"):
+        for line in (renderable if isinstance(renderable, str) else as_text(renderable)).split("\n"):
             self.io.tool_output(line)
 
     def measure(self) -> bool:
@@ -252,12 +252,12 @@ def constraints(at: CommandLine, words: str) -> None:
     given, _, text = rest.partition(" ")
     number = int(given[:6]) if given.isdecimal() else None
     if not words:
-        held = at.gardener.constraints()
-        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(held, 1)]
+        rules = at.gardener.constraints()
+        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(rules, 1)]
         none = "No rules were set in this chat; /gardener constraints add TEXT sets one."
         at.put("\n".join(lines) or none)
         if out := rules_without_room(at.gardener.state):
-            numbers = ", ".join(str(n) for n, rule in enumerate(held, 1) if rule in out)
+            numbers = ", ".join(str(n) for n, rule in enumerate(rules, 1) if rule in out)
             at.io.tool_warning(NO_ROOM_FOR_RULE.format(numbers))
     elif what == "add" and rest:
         _rule_set(at, "Set", at.gardener.add_rule(rest))
@@ -324,9 +324,9 @@ def cmd_recall(at: CommandLine, args: str) -> None:
         return
     state.listed = tuple(hit.best.entry_id for hit in found)
     here = shown_in(state.chat)
-    standing = [hit for hit in found if all(here(passage) for passage in hit.passages)]
-    at.put(as_text(found, session=archive.session, columns=columns(), in_chat=standing))
-    if len(standing) == len(found):
+    in_prompt = [hit for hit in found if all(here(passage) for passage in hit.passages)]
+    at.put(as_text(found, session=archive.session, columns=columns(), in_chat=in_prompt))
+    if len(in_prompt) == len(found):
         at.io.tool_output("All of it stands in the chat already; nothing was added.")
         return
     numbers = "1" if len(found) == 1 else f"numbers such as 1 {len(found)}, all"
@@ -346,8 +346,8 @@ def cmd_recall(at: CommandLine, args: str) -> None:
 def shown_in(chat: Chat) -> Callable[[Recalled], bool]:
     """Tells of a passage whether it stands in a chat anyway, whole or quoted in a note."""
     texts = [QUOTED.sub("", piece.content) for piece in [*chat.done, *chat.cur]]
-    standing = squeeze("\n".join(texts))
-    return lambda passage: squeeze(passage.text) in standing
+    shown_text = squeeze("\n".join(texts))
+    return lambda passage: squeeze(passage.text) in shown_text
 
 
 def picked(answer: str, most: int) -> list[int]:
@@ -374,8 +374,8 @@ def named(at: CommandLine, args: str, usage: str, fits: Callable[[Entry], bool] 
     if not args.isdecimal():
         return args
     if not 1 <= int(args[:6]) <= len(listed):
-        seen = f"the last list had {counted(len(listed), 'message')}" if listed else "no list was shown yet"
-        raise UsageError(f"there is no message {args}: {seen}; /recall and /context-pressure show lists")
+        what = f"the last list had {counted(len(listed), 'message')}" if listed else "no list was shown yet"
+        raise UsageError(f"there is no message {args}: {what}; /recall and /context-pressure show lists")
     if found := listed[int(args) - 1]:
         return found
     raise UsageError(f"number {args} is a note about several messages; name one by its id")
@@ -403,8 +403,8 @@ def cmd_forget(at: CommandLine, args: str) -> None:
         return
     if given == WHOLE_SESSION:
         forgotten = at.gardener.forget_session()
-        kept = f" What other chats hold too stays theirs ({count - forgotten})." if count > forgotten else ""
-        done = f"this chat: {counted(forgotten, 'message')}.{kept} The chat is empty."
+        rest = f" What other chats hold too stays theirs ({count - forgotten})." if count > forgotten else ""
+        done = f"this chat: {counted(forgotten, 'message')}.{rest} The chat is empty."
     else:
         notes = at.gardener.forget(entry.id) - 1
         done = f"{entry.id} and {counted(notes, 'note')} that quoted it." if notes > 0 else f"{entry.id}."

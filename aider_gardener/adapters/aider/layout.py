@@ -97,8 +97,8 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
     history = [*chunks.done, *chunks.cur[:at]]
     files = files_of(coder)
     last, map_now = state.layout, _map_now(coder, gardener, chunks)
-    settled = (tuple(amendments(state)), state.chat.forgotten)  # what the note goes by beside the history
-    keys = [settled, *((message["role"], text_of(message)) for message in history)]
+    note_keys = (tuple(amendments(state)), state.chat.forgotten)  # what the note goes by beside the history
+    keys = [note_keys, *((message["role"], text_of(message)) for message in history)]
     whole = _not_matched(last, files, chunks.cur[at:])
     layout = last.next(files, map_now, keys, cold=cold, whole=whole)
     if wrong := layout.wrong(files):
@@ -224,9 +224,9 @@ def _state_of(layout: Layout, words: str) -> str:
     lines = [STATE_HEAD] if layout.since_whole else []
     bases = {id(base) for base in layout.bases}
     for name, (whole, *diffs) in layout.since_whole.items():
-        known = AS_BASE if id(whole) in bases else AS_LATER
+        shown_as = AS_BASE if id(whole) in bases else AS_LATER
         changes = "once" if len(diffs) == 1 else f"{len(diffs)} times"
-        lines.append(f"- {name}: {known}" + (f", then changed {changes}" if diffs else ""))
+        lines.append(f"- {name}: {shown_as}" + (f", then changed {changes}" if diffs else ""))
     return "\n".join([*lines, *(["", MODE_HEAD, "", words] if words else [])]).strip()
 
 

@@ -137,10 +137,10 @@ class Origins:
         found = settings_given(args, os.environ)
         alone, environ = self._without_the_repository()
         users = settings_given(alone, environ)
-        told = {
+        from_repository = {
             name: getattr(found, name) for name in TOLD_OF if getattr(found, name) != getattr(users, name)
         }
-        self._warn_once(io, TAKEN, told)
+        self._warn_once(io, TAKEN, from_repository)
         if not found.enabled:
             return found
         own: dict[str, Any] = {name: _in_home(getattr(users, name), self.home) for name in USERS_OWN}

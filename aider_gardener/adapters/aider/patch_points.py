@@ -65,8 +65,8 @@ def get_parser(original: Any) -> object:
         with guard(None):
             add_options(parser)
             if default_config_files:  # aider starts; for another repository it does so again, files read
-                known = link.state.origins
-                link.state.origins = replace(known, parser=parser) if known else Origins(parser)
+                origins = link.state.origins
+                link.state.origins = replace(origins, parser=parser) if origins else Origins(parser)
         return parser
 
     return get_parser

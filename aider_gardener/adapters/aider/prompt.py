@@ -209,8 +209,8 @@ def forget_edits(coder: HostCoder, gardener: Gardener) -> bool:
     levels = dict(state.chat.levels)
     for entry in state.chat.all_entries():
         if has_edit(entry) and entry.seq not in levels:
-            made = state.archive.renditions(entry)
-            shorter = (f for f in (Level.COMPRESSED, Level.LINE) if f in made)
+            renditions = state.archive.renditions(entry)
+            shorter = (f for f in (Level.COMPRESSED, Level.LINE) if f in renditions)
             levels[entry.seq] = next(shorter, Level.HIDDEN)
     if edits := len(levels) - len(state.chat.levels):
         compactions.show(state, levels, "the edit format changed")

@@ -124,14 +124,14 @@ def hooked(
             coder = _coder_of(owner)
             if before:
                 before(coder, *args, **options)
-            made = instead(coder, *args, **options) if instead else None
-            if made is not None:
-                return made
-            made = original(owner, *args, **options)
+            value = instead(coder, *args, **options) if instead else None
+            if value is not None:
+                return value
+            value = original(owner, *args, **options)
             if after:
                 after(coder, *args, **options)
-            changed = result(coder, made, *args, **options) if result else None
-            return made if changed is None else changed
+            changed = result(coder, value, *args, **options) if result else None
+            return value if changed is None else changed
 
         return wrapper
 

@@ -117,9 +117,9 @@ def received(reading: int, seconds: float) -> bytes:
     return b""
 
 
-def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) -> None:
-    """Do what an event asks for, for at most so long. `say` is called once, with the answer or with nothing;
-    what comes behind that nobody waits for. Raises nothing."""
+def act(event: str, respond: Say, seconds: float, dialect: Dialect | None = None) -> None:
+    """Do what an event asks for, for at most so long. `respond` is called once, with the answer or with
+    nothing; what comes behind that nobody waits for. Raises nothing."""
     given: dict[str, object] = {}
     with ending(event, given, seconds):
         try:
@@ -135,10 +135,10 @@ def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) ->
             if "cursor_version" in found or (event == TOOL and len(raw) <= 4 * large_tokens()):
                 return  # Cursor runs Claude Code's hooks too, and has its own
             if ours not in answered or (ours == PROMPT and is_whole_in_context(given)):
-                say(b"")
+                respond(b"")
                 archive(ours, given)
             else:
-                archive(ours, given, partial(in_words, say, event, dialect))
+                archive(ours, given, partial(in_words, respond, event, dialect))
         except BaseException as error:  # reason: a hook must never fail its host, whatever it meets
             note_fault(given, event, error)
         finally:
@@ -153,11 +153,11 @@ def drop_copy(path: object) -> None:
             Path(path).unlink()
 
 
-def in_words(say: Say, event: str, dialect: Dialect | None, answer: dict[str, Any]) -> None:
+def in_words(respond: Say, event: str, dialect: Dialect | None, answer: dict[str, Any]) -> None:
     """Say an answer as the host takes it."""
     if answer and dialect:
         answer = dialect.answer(event, answer["hookSpecificOutput"]["additionalContext"])
-    say(json.dumps(answer).encode() if answer else b"")
+    respond(json.dumps(answer).encode() if answer else b"")
 
 
 @contextlib.contextmanager
@@ -219,10 +219,10 @@ def archive_directory(project: Path) -> Path:
 
 
 def archive(
-    event: str, given: Mapping[str, object], say: Callable[[dict[str, object]], object] | None = None
+    event: str, given: Mapping[str, object], respond: Callable[[dict[str, object]], object] | None = None
 ) -> None:
-    """Take in what an event brings; where somebody waits, `say` the answer before. It is made by words alone,
-    for no model is loaded for one question."""
+    """Take in what an event brings; where somebody waits, `respond` gets the answer before. It is made by
+    words alone, for no model is loaded for one question."""
     from aider_gardener.adapters.claude_code.hooks import Hooks
     from aider_gardener.archive.store import open_store
     from aider_gardener.settings import Settings
@@ -230,7 +230,7 @@ def archive(
     settings = Settings.from_env()
     if not settings.enabled:
         return
-    project, patience = project_of(given), round(1_000 * LOCK_SECONDS) if say is not None else 0
+    project, patience = project_of(given), round(1_000 * LOCK_SECONDS) if respond is not None else 0
     store = open_store(
         archive_directory(project), key_source=settings.store_key, patience_milliseconds=patience
     )
@@ -238,11 +238,11 @@ def archive(
         if not store.persistent:  # what is taken in would end with this process, and may be another's project
             return
         hooks = Hooks(store, str(project), settings=settings)
-        if say is not None:
+        if respond is not None:
             answer = hooks.answer(event, given)
             if event == TOOL and not store.persistent:  # the whole would be lost
                 answer = {}
-            say(answer)
+            respond(answer)
         if store.persistent:  # it may have ended since
             hooks.ingest(given)
         if event == STOP:  # no other event may follow

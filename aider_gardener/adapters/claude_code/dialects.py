@@ -44,15 +44,15 @@ class Dialect:
 
     def translated(self, event: str, given: Given) -> dict[str, object]:
         """An event as Claude Code would tell it."""
-        made = {key: given[key] for key in PASSED_ON if key in given}
+        fields = {key: given[key] for key in PASSED_ON if key in given}
         roots = given.get("workspace_roots")
         if isinstance(roots, list) and roots:
-            made["cwd"] = roots[0]
-        if isinstance(made.get("prompt"), str):
-            made["prompt"] = ADDED.sub("", made["prompt"], count=1)
-        session = made.get("session_id") or given.get("conversation_id")
-        said = messages_in(self.events[event], {**given, **made})
-        return {"source": "startup", **made, "session_id": session, "host": self.name, "said": said}
+            fields["cwd"] = roots[0]
+        if isinstance(fields.get("prompt"), str):
+            fields["prompt"] = ADDED.sub("", fields["prompt"], count=1)
+        session = fields.get("session_id") or given.get("conversation_id")
+        messages = messages_in(self.events[event], {**given, **fields})
+        return {"source": "startup", **fields, "session_id": session, "host": self.name, "said": messages}
 
     def answer(self, event: str, text: str) -> dict[str, object]:
         """How it is given a text for its context."""

@@ -104,8 +104,8 @@ class Hooks:
         chat = self.chat(given)
         if chat is not None:
             ingest(chat, given, BEHIND_SECONDS)
-            if said := given.get("said"):
-                chat.add_messages(said)
+            if messages := given.get("said"):
+                chat.add_messages(messages)
 
     def chat(self, given: Given) -> Intake | None:
         """The chat that an event is of."""
@@ -146,8 +146,8 @@ class Hooks:
         note = recalling.recall_note(found, session=archive.session)
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""
         if archive.withheld:
-            told = WITHHELD.format(count=len(archive.withheld), how=SAY_LOCAL)
-            note = f"{note}\n(aider-gardener: {told}.)".lstrip()
+            withheld = WITHHELD.format(count=len(archive.withheld), how=SAY_LOCAL)
+            note = f"{note}\n(aider-gardener: {withheld}.)".lstrip()
         return note
 
     def session_started(self, chat: Intake, given: Given) -> str:
@@ -176,25 +176,27 @@ class Hooks:
             return {}
         ingest(chat, given, TURN_SECONDS)
         large = self.settings.throttle_tokens or (LARGE_FILE_TOKENS if name == "Read" else LARGE_TOKENS)
-        made: Answer = deepcopy(result)
+        changed: Answer = deepcopy(result)
         for number, (*outer, key) in enumerate(TEXTS[name]):
-            place: Any = made
+            place: Any = changed
             for each in outer:
                 place = place.get(each) if isinstance(place, dict) else None
             text = place.get(key) if isinstance(place, dict) else None
             if not isinstance(text, str):
                 continue
-            what, kept_at = WHOLE, made.get(KEPT_AT) if number == 0 else None
-            if kept_at is not None:
-                whole = persisted_output(kept_at, chat.transcript)
+            what, output_path = WHOLE, changed.get(KEPT_AT) if number == 0 else None
+            if output_path is not None:
+                whole = persisted_output(output_path, chat.transcript)
                 if not whole:
-                    what = PART.format(path=" ".join(str(kept_at).split()), chars=len(text))
+                    what = PART.format(path=" ".join(str(output_path).split()), chars=len(text))
                 text = whole or text
             if short := shortened(chat, text, source, large, what):
                 place[key] = short
-                if kept_at is not None:  # with these the host shows the beginning of what is put here
-                    made = {key: value for key, value in made.items() if key not in (KEPT_AT, KEPT_SIZE)}
-        return {} if made == result else made
+                if output_path is not None:  # with these the host shows the beginning of what is put here
+                    changed = {
+                        key: value for key, value in changed.items() if key not in (KEPT_AT, KEPT_SIZE)
+                    }
+        return {} if changed == result else changed
 
 
 def boundary_of(transcript: Path | None, reader: Callable[[Path], Reader] = ClaudeReader) -> int:
@@ -248,11 +250,11 @@ def agent_of(named: object, transcript: Path | None) -> Agent:
     return Agent(host, SaidReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
 
 
-def chat_since(held: Intake, boundary: int) -> Chat:
+def chat_since(intake: Intake, boundary: int) -> Chat:
     """The chat as its host's context holds it: what was said from the boundary on stands whole."""
     from aider_gardener.plan.chat import Chat  # late: only where something is recalled
 
-    entries = held.store.session_entries(held.archive.session)
+    entries = intake.store.session_entries(intake.archive.session)
     numbered = {seq: replace(entry, seq=seq) for seq, entry in enumerate(entries)}
     hidden = {
         seq for seq, entry in enumerate(entries) if entry.seq < boundary or entry.seq % PLACES >= SHORTENED_AT
@@ -263,7 +265,7 @@ def chat_since(held: Intake, boundary: int) -> Chat:
         order=tuple(numbered),
         border=len(numbered),
         levels=dict.fromkeys(hidden, Level.HIDDEN),
-        turn=held.progress.turn,
+        turn=intake.progress.turn,
     )
     return replace(chat, done=[chat.piece(entry.role, entry.content, entry) for entry in whole])
 
@@ -300,15 +302,15 @@ def shortened(chat: Intake, text: str, source: Source, large: int, what: str) ->
     archive, message = chat.archive, Message("user", text)
     entry = archive.entry(message, turn=turn, seq=seq, source=source, at=archive.clock())
     clean = archive.without_secrets(entry)
-    made = compress_message(
+    compressed = compress_message(
         clean.content, source, segments=clean.segments, entry_id=entry.id, count=approximate
     )
-    if made.lossless or len(made.text) > (1 - LEAST_SAVED_SHARE) * len(text):
+    if compressed.lossless or len(compressed.text) > (1 - LEAST_SAVED_SHARE) * len(text):
         return ""
-    form = Rendition(Level.COMPRESSED, made.text, approximate(made.text))
+    form = Rendition(Level.COMPRESSED, compressed.text, approximate(compressed.text))
     stored = archive.put(entry, {form.level: form})
     swap = {"entry_id": stored.id, "seq": stored.seq, "before": "full", "after": "compressed"}
     archive.event(turn, "shortened", {"swaps": [{**swap, "reason": LONG}], "entry_ids": [stored.id]})
     it = "it" if what == WHOLE else "them"
     head = SHORTENED.format(what=what, entry_id=stored.id, tokens=stored.tokens, it=it)
-    return f"{head}\n{made.text.replace(entry.id, stored.id)}"
+    return f"{head}\n{compressed.text.replace(entry.id, stored.id)}"

@@ -78,8 +78,8 @@ class ClaudeReader(Reader):
             if block.get("type") == "tool_result":
                 text = "\n".join(filter(None, map(self._text, blocks(block))))
                 if value.get("toolDenialKind") == "user-rejected":  # the host's word: a tool may say anything
-                    text, said = declined(text)
-                    words.append(said)
+                    text, remark = declined(text)
+                    words.append(remark)
                 asked = self.calls.get(str(block.get("tool_use_id")))
                 if asked is not None and asked.detail == QUESTION_TOOL:
                     words += answers(value.get("toolUseResult"))
@@ -116,8 +116,8 @@ class ClaudeReader(Reader):
             yield from self._user_message({}, {"content": given.get("prompt")})
         elif kind in FILES:
             content = given.get("content", given.get("snippet"))
-            held = content.get("file") if isinstance(content, dict) else None
-            text = held.get("content") if isinstance(held, dict) else content
+            file = content.get("file") if isinstance(content, dict) else None
+            text = file.get("content") if isinstance(file, dict) else content
             text = text if isinstance(text, str) else json.dumps(given, ensure_ascii=False)
             name = str(given.get("displayPath") or given.get("filename") or kind)
             yield from record_of("user", text, SourceKind.FILE, name)
@@ -130,16 +130,16 @@ class ClaudeReader(Reader):
         if kind in ("thinking", "redacted_thinking"):
             self.passed[THINKING] += 1
             return ""
-        is_known = kind in ("text", "image", "document")
-        return text_of(block) if is_known else json.dumps(block, ensure_ascii=False)
+        has_text = kind in ("text", "image", "document")
+        return text_of(block) if has_text else json.dumps(block, ensure_ascii=False)
 
 
 def blocks(message: Mapping[str, object]) -> list[Mapping[str, object]]:
     """The blocks of a message's content; a plain text is one, in a list too."""
     content = message.get("content")
     parts = [content] if isinstance(content, str) else content if isinstance(content, list) else []
-    made = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
-    return [block for block in made if isinstance(block, dict)]
+    mappings = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
+    return [block for block in mappings if isinstance(block, dict)]
 
 
 def typed(text: str) -> tuple[str, SourceKind]:
@@ -157,10 +157,10 @@ def typed(text: str) -> tuple[str, SourceKind]:
 
 def declined(text: str) -> tuple[str, str]:
     """The result of a call that the user declined, and what they said to it: that is no tool's."""
-    host, mark, said = text.partition(DECLINED)
-    if said.startswith(ASKED_BACK):
+    host, mark, remark = text.partition(DECLINED)
+    if remark.startswith(ASKED_BACK):
         return text, ""
-    return f"{host}{mark}".rstrip(), said.partition(ADVICE)[0]
+    return f"{host}{mark}".rstrip(), remark.partition(ADVICE)[0]
 
 
 def answers(result: object) -> list[str]:
@@ -190,11 +190,13 @@ def used_by(value: Mapping[str, object], message: Mapping[str, object]) -> Used 
         return None
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
     plain, read, written, output = (tokens(usage.get(name)) for name in names)
-    kept, cost, model = usage.get("cache_creation"), value.get("costUSD"), str(message.get("model", ""))
-    hour = min(written, tokens(kept.get("ephemeral_1h_input_tokens"))) if isinstance(kept, dict) else 0
-    held = 0 if value.get("isSidechain") else plain + read + written + output
+    creation, cost, model = usage.get("cache_creation"), value.get("costUSD"), str(message.get("model", ""))
+    hour = (
+        min(written, tokens(creation.get("ephemeral_1h_input_tokens"))) if isinstance(creation, dict) else 0
+    )
+    in_context = 0 if value.get("isSidechain") else plain + read + written + output
     window = LARGE_WINDOW if LARGE_MARK in model else WINDOW
     cost = float(cost) if isinstance(cost, (int, float)) and 0 < cost < MOST_TOKENS else 0.0
     key = str(message.get("id") or "")
-    made = Used(key, plain, read, written - hour, hour, output, held, model, window, cost)
-    return made if made.sent + output else None
+    used = Used(key, plain, read, written - hour, hour, output, in_context, model, window, cost)
+    return used if used.sent + output else None

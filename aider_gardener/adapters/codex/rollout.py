@@ -80,14 +80,14 @@ class RolloutReader(Reader):
             more = item.get("internal_chat_message_metadata_passthrough")
             kinds = more.get("content_item_kinds") if isinstance(more, dict) else None
             texts: dict[SourceKind, list[str]] = {SourceKind.NOTICE: [], SourceKind.TYPED: []}
-            for part, told in zip_longest(
+            for part, kind_name in zip_longest(
                 content if isinstance(content, list) else [content], kinds if isinstance(kinds, list) else []
             ):
                 text = text_of([part])
-                is_own = str(told).startswith("user") if told else not HOST_WORDS.match(text)
+                is_own = str(kind_name).startswith("user") if kind_name else not HOST_WORDS.match(text)
                 texts[SourceKind.TYPED if is_own else SourceKind.NOTICE].append(text)
-            for kind, said in texts.items():
-                yield from record_of("user", "\n".join(said), kind)
+            for kind, words in texts.items():
+                yield from record_of("user", "\n".join(words), kind)
 
     def _called(self, item: Mapping[str, object]) -> list[TranscriptRecord]:
         name, given = str(item.get("name") or item.get("type")), arguments(item)
@@ -102,15 +102,15 @@ class RolloutReader(Reader):
 
 def used_by(item: Mapping[str, object], model: str) -> Iterator[TranscriptRecord]:
     """What an answer took, which is told again with each change of its limits."""
-    told = item.get("info")
-    info = told if isinstance(told, dict) else {}
+    value = item.get("info")
+    info = value if isinstance(value, dict) else {}
     try:
         last, key = info["last_token_usage"], info["total_token_usage"]["total_tokens"]
-        sent, held = tokens(last["input_tokens"]), tokens(last["total_tokens"])
+        sent, in_context = tokens(last["input_tokens"]), tokens(last["total_tokens"])
     except (KeyError, TypeError):
         return
     window = tokens(info.get("model_context_window"))
-    yield TranscriptRecord(used=Used(f"sum {key}", sent, in_context=held, model=model, window=window))
+    yield TranscriptRecord(used=Used(f"sum {key}", sent, in_context=in_context, model=model, window=window))
 
 
 def head_of(value: Mapping[str, object]) -> Mapping[str, object]:

@@ -113,10 +113,10 @@ def recall(memory: ProjectMemory, given: Arguments) -> str:
         for item in found
     ]
     withheld = memory.withheld
-    kept = list(fitting(blocks, room_of(memory, limit), lambda each: memory.count(each) + 1))
+    fitted = list(fitting(blocks, room_of(memory, limit), lambda each: memory.count(each) + 1))
     if not found:
         return withheld or "Nothing of that was said in this project."
-    return "\n".join(filter(None, [answer(kept, len(blocks) - len(kept)), withheld]))
+    return "\n".join(filter(None, [answer(fitted, len(blocks) - len(fitted)), withheld]))
 
 
 def room_of(memory: ProjectMemory, limit: int) -> int:
@@ -142,8 +142,8 @@ def timeline(memory: ProjectMemory, given: Arguments) -> str:
     middle = memory.get(around).turn if around else entries[-1].turn
     blocks = [of_entry(memory, entry, clipped(entry.content, LINE_CHARS)) for entry in entries]
     nearest = sorted(range(len(blocks)), key=lambda at: (abs(entries[at].turn - middle), -at))
-    kept = set(fitting(nearest, room, lambda at: memory.count(blocks[at]) + 1, gaps=False))
-    shown = answer([each for at, each in enumerate(blocks) if at in kept], len(blocks) - len(kept))
+    places = set(fitting(nearest, room, lambda at: memory.count(blocks[at]) + 1, gaps=False))
+    shown = answer([each for at, each in enumerate(blocks) if at in places], len(blocks) - len(places))
     return "\n".join(filter(None, [shown, withheld]))
 
 
@@ -173,8 +173,8 @@ def get(memory: ProjectMemory, given: Arguments) -> str:
 def of_entry(memory: ProjectMemory, entry: Entry, text: str) -> str:
     """A text of an entry as it stands in answers."""
     label = label_of(entry, "")
-    said = clipped(f"{label} {entry.source.detail}".strip(), LABEL_CHARS)
-    return block(memory, entry.id, entry.session, entry.turn, said, entry.created_at, text)
+    title = clipped(f"{label} {entry.source.detail}".strip(), LABEL_CHARS)
+    return block(memory, entry.id, entry.session, entry.turn, title, entry.created_at, text)
 
 
 def block(
@@ -191,9 +191,9 @@ def quoted(text: str) -> str:
     return "".join(f"> {line}" for line in text.splitlines(keepends=True))
 
 
-def answer(blocks: Sequence[str], left_out: int = 0) -> str:
+def answer(blocks: Sequence[str], omitted: int = 0) -> str:
     """Quotes below a line that says what they are."""
-    more = f"{counted(left_out, 'message')} left out: a larger token_limit shows more." if left_out else ""
+    more = f"{counted(omitted, 'message')} left out: a larger token_limit shows more." if omitted else ""
     return "\n".join(filter(None, [HEAD, *blocks, more]))
 
 
@@ -215,18 +215,20 @@ def context_pressure(memory: ProjectMemory, given: Arguments) -> str:
 def remember(memory: ProjectMemory, given: Arguments) -> str:
     """Keep something for later chats with any agent. Use it for what the user wants to hold on. Returns its
     id."""
-    kept, store = memory.remember(given["text"], given["kind"]), memory.store
+    stored, store = memory.remember(given["text"], given["kind"]), memory.store
     is_lost = store.notice and not store.persistent
-    return f"Kept as {kept.id}{f', but only until this server ends: {store.notice}' if is_lost else ''}."
+    return f"Kept as {stored.id}{f', but only until this server ends: {store.notice}' if is_lost else ''}."
 
 
 @tool({"id": ID, "pinned": {"type": "boolean"}}, "id", effect=ADDS)
 def pin(memory: ProjectMemory, given: Arguments) -> str:
     """Have a message kept whole in chats. Use it for what must not be shortened. Returns what holds."""
-    found, is_held = memory.get(given["id"]).id, given.get("pinned", True)
-    memory.store.pin(found, is_held)
+    found, is_pinned = memory.get(given["id"]).id, given.get("pinned", True)
+    memory.store.pin(found, is_pinned)
     return (
-        f"{found} stays whole in the next chat that holds it." if is_held else f"{found} is no longer pinned."
+        f"{found} stays whole in the next chat that holds it."
+        if is_pinned
+        else f"{found} is no longer pinned."
     )
 
 
@@ -246,9 +248,9 @@ def make_server(
     thread, after each tool that added or deleted something."""
     server: Server[object, object] = Server(NAME, version=version or None, instructions=ABOUT)
 
-    def done(run: Run, given: Arguments, *, looks: bool) -> str:
+    def done(run: Run, given: Arguments, *, read_only: bool) -> str:
         found = run(memory, given)
-        if not looks:
+        if not read_only:
             changed()
         return found.encode("utf-8", "replace").decode()  # the SDK can send no lone surrogates
 
@@ -268,7 +270,7 @@ def make_server(
             given = {key: value for key, value in given.items() if value is not None}  # null is no argument
             for wrong in Draft202012Validator(listed.inputSchema).iter_errors(given):
                 raise UsageError(f"{wrong.json_path}: {clip(wrong.message, LINE_CHARS)}")
-            answering = partial(done, run, given, looks=listed.annotations is LOOKS)
+            answering = partial(done, run, given, read_only=listed.annotations is LOOKS)
             found = await anyio.to_thread.run_sync(answering, abandon_on_cancel=True)
         except GardenerError as error:
             raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None
@@ -300,18 +302,18 @@ def readable(line: str) -> str:
     it cannot read, one that it refuses by the same id. Else it says nothing to that, and the client waits."""
     try:
         value = json.loads(line, parse_int=whole)
-        made = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+        encoded = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     except (ValueError, RecursionError):
         return line  # the SDK goes on behind it
     try:
-        types.JSONRPCMessage.model_validate_json(made)
+        types.JSONRPCMessage.model_validate_json(encoded)
     except ValueError:
         asked = value if isinstance(value, dict) and not {"result", "error"} & {*value} else {}
         if isinstance(asked.get("id"), int | str):
             return json.dumps(
                 {"jsonrpc": "2.0", "id": asked["id"], "method": "a request that cannot be read"}
             )
-    return made
+    return encoded
 
 
 def whole(digits: str) -> int | str:

@@ -44,8 +44,8 @@ class AgentList:
             return self, chat, []
         items, added, seqs = dict(self.items), list[Entry](), list[int]()
         ours = {(e.role, e.content): seq for seq, e in chat.entries.items() if seq not in items}
-        for item, known in zip(read, aligned(self.keys, keys), strict=True):
-            seq = ours.pop(item.message, None) if known is None else self.seqs[known]
+        for item, place in zip(read, aligned(self.keys, keys), strict=True):
+            seq = ours.pop(item.message, None) if place is None else self.seqs[place]
             if seq is None:
                 chat, entry = chat.enter(item.message, partial(admit, item))
                 added.append(entry)
@@ -71,19 +71,19 @@ class AgentList:
 
     def layout(self, chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """The list with each entry at its level; the first of both lists is always empty."""
-        made = Rendering(chat, text_of)
+        rendering = Rendering(chat, text_of)
         units = list(self._units([chat.entries[seq] for seq in chat.order]))
         for unit, after in zip_longest(units, units[1:]):
             first, item = unit[0], self._item(unit[0].seq)
             followed = after is None or chat.in_place(after[0])
             is_words = item.kind is Kind.WORDS and not item.images and not first.pinned
             must = first.seq in chat.fixed or not is_words  # a note may show words as well
-            if chat.in_place(first) and (must or _reads_well(first, made, followed=followed)):
-                made.add(self._piece(entry, chat, text_of) for entry in unit)
+            if chat.in_place(first) and (must or _reads_well(first, rendering, followed=followed)):
+                rendering.add(self._piece(entry, chat, text_of) for entry in unit)
             else:
-                made.pending += unit
-        made.add_note()
-        return [], made.pieces
+                rendering.pending += unit
+        rendering.add_note()
+        return [], rendering.pieces
 
     def _in_place(self, chat: Chat) -> frozenset[int]:
         """The entries that keep their places whatever happens: instructions, what the user said last, and
@@ -119,21 +119,21 @@ class AgentList:
         return piece
 
 
-def _reads_well(entry: Entry, made: Rendering, *, followed: bool) -> bool:
+def _reads_well(entry: Entry, rendering: Rendering, *, followed: bool) -> bool:
     """Whether a message of words alone is better in a place of its own than in a note: a question if what
     follows it is shown too, a reply if something is there that it answers."""
     if entry.role == "user":
         return followed
-    has_gap = made.gap or bool(made.pending)
-    return bool(made.noted) or not has_gap or made.last_role not in ("", "assistant")
+    has_gap = rendering.gap or bool(rendering.pending)
+    return bool(rendering.noted) or not has_gap or rendering.last_role not in ("", "assistant")
 
 
-def aligned(known: Sequence[Hashable], keys: Sequence[Hashable]) -> list[int | None]:
+def aligned(old_keys: Sequence[Hashable], keys: Sequence[Hashable]) -> list[int | None]:
     """For each key its place among those known, in order; None for a new one."""
-    same = (at for at, (old, new) in enumerate(zip(known, keys, strict=False)) if old != new)
-    start = next(same, min(len(known), len(keys)))
+    same = (at for at, (old, new) in enumerate(zip(old_keys, keys, strict=False)) if old != new)
+    start = next(same, min(len(old_keys), len(keys)))
     places: list[int | None] = [*range(start), *[None] * (len(keys) - start)]
-    blocks = SequenceMatcher(None, known[start:], keys[start:], autojunk=False).get_matching_blocks()
+    blocks = SequenceMatcher(None, old_keys[start:], keys[start:], autojunk=False).get_matching_blocks()
     for old, new, size in blocks:
         places[start + new : start + new + size] = range(start + old, start + old + size)
     return places

@@ -178,8 +178,8 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             self._measure(parts)
         cut = fit_open(state) if state.acts else []
         if images := sum(self._list.items[one.entry.seq].images for one in cut):
-            told = "aider-gardener: %d parts that are no text have no room (%d tokens each) and are left out"
-            fault_log().warning(told, images, IMAGE_TOKENS)
+            line = "aider-gardener: %d parts that are no text have no room (%d tokens each) and are left out"
+            fault_log().warning(line, images, IMAGE_TOKENS)
         shown = self._shown(own[head:])
         if state.acts:
             shown = self._with_notes(shown, instructions)
@@ -200,35 +200,35 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         out."""
         archive, entry = self.state.archive, self.admit(chat, message, item.source)
         if item.images and Level.COMPRESSED not in archive.renditions(entry):
-            left_out = omitted("what is no text left out", entry.id)
-            text = f"{archive.without_secrets(entry).content}\n{left_out}"
+            marker = omitted("what is no text left out", entry.id)
+            text = f"{archive.without_secrets(entry).content}\n{marker}"
             archive.put_rendition(entry, note_rendition(entry, Level.COMPRESSED, text, self.state.count))
         return replace(entry, tokens=entry.tokens + IMAGE_TOKENS * item.images)
 
     def _shown(self, own: Sequence[object]) -> list[object]:
         """What is shown, as messages to send: those that are whole are the agent's own."""
         chat = self.state.chat
-        held = dict(zip(chat.order, own, strict=True))
+        originals = dict(zip(chat.order, own, strict=True))
 
         def message(piece: Piece) -> object:
             if piece.is_note or len(piece.levels) != 1:
                 return dict(piece)
             (seq,) = piece.levels
-            given = held[seq]
+            given = originals[seq]
             return {**as_mapping(given), "content": piece.content} if seq in chat.levels else given
 
         return [message(piece) for piece in chat.cur]
 
     def _with_notes(self, shown: list[object], instructions: str) -> list[object]:
         """The messages with what is settled before them and what is recalled before the last question."""
-        settled = self.map_note(lambda: instructions)
+        map_note = self.map_note(lambda: instructions)
         asked = self._list.question(self.state.chat)
         if asked is not None:
             shown_at = (at for at, piece in enumerate(self.state.chat.cur) if [*piece.levels] == [asked.seq])
             before, after = shown[: (at := next(shown_at, 0))], shown[at:]
-            recalled = self._recall(asked, f"{instructions}\n{settled}")
+            recalled = self._recall(asked, f"{instructions}\n{map_note}")
             shown = [*before, *noted(recalled, before, after), *after]
-        return [*noted(settled, [], shown), *shown]
+        return [*noted(map_note, [], shown), *shown]
 
     def _recall(self, asked: Entry, in_prompt: str) -> str:
         """What is recalled for a question: the same in every prompt of its turn until the view is changed, so

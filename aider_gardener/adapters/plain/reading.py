@@ -98,17 +98,17 @@ def items(messages: object) -> list[Item]:
             how = "as Anthropic's messages have; give tool_calls, and each result in the role tool"
             raise UsageError(f"message {place} has a part {min(foreign)}, {how}")
         key = frozenset((name, text_key(text)) for name, text in given.items()) if is_text else _hash(data)
-        made = _calls_of(plain)
-        calls.update((call.id, call.source) for call in made)
+        own_calls = _calls_of(plain)
+        calls.update((call.id, call.source) for call in own_calls)
         images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
-        found.append(Item(key, *_read(plain, made, calls), images))
+        found.append(Item(key, *_read(plain, own_calls, calls), images))
     return found
 
 
 def _read(
-    message: AgentMessage, made: Sequence[AgentCall], calls: Mapping[str, Source]
+    message: AgentMessage, own_calls: Sequence[AgentCall], calls: Mapping[str, Source]
 ) -> tuple[Kind, Message, Source | None]:
-    """What a message is and says, and where it came from; `made` are its own calls, `calls` the sources of
+    """What a message is and says, and where it came from; `own_calls` are its own, `calls` the sources of
     the results of all so far."""
     role, text = message["role"], text_of(message)
     if role in FIXED_ROLES:
@@ -118,8 +118,8 @@ def _read(
         return Kind.RESULT, Message("user", text), source or source_of(str(message.get("name") or "tool"), {})
     if role != "assistant":
         return Kind.WORDS, Message("user", text), None
-    text = "\n\n".join(filter(None, [text, *(call.text for call in made)]))
-    return Kind.CALLS if made else Kind.WORDS, Message("assistant", text), Source(SourceKind.REPLY)
+    text = "\n\n".join(filter(None, [text, *(call.text for call in own_calls)]))
+    return Kind.CALLS if own_calls else Kind.WORDS, Message("assistant", text), Source(SourceKind.REPLY)
 
 
 def text_of(message: AgentMessage) -> str:
@@ -157,7 +157,7 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
         return []
     listed = message.get("tool_calls")
     given = [call for call in listed if isinstance(call, Mapping)] if isinstance(listed, list) else []
-    made = []
+    calls = []
     for call in given:
         body = next((each for each in map(call.get, ("function", "custom")) if isinstance(each, Mapping)), {})
         arguments = body.get("arguments", body.get("input", ""))
@@ -165,6 +165,6 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
         name, is_named = str(body.get("name") or call.get("type") or "tool"), isinstance(arguments, Mapping)
         values = arguments if is_named else {"input": arguments}
-        said = call_text(name, values) or f"{name} {detail_of(values)}".strip()
-        made.append(AgentCall(str(call.get("id") or ""), source_of(name, values), said))
-    return made
+        text = call_text(name, values) or f"{name} {detail_of(values)}".strip()
+        calls.append(AgentCall(str(call.get("id") or ""), source_of(name, values), text))
+    return calls
