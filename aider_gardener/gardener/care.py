@@ -226,11 +226,11 @@ def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
         given = dict(state.given)
         for stored_id in wanted:
             entry = _reachable(state, stored_id)
-            left = int(ASKED_SHARE * state.budget) - sum(given.values()) - ITEM_TOKENS
-            if entry is None or stored_id in given or len(given) >= MOST_ORIGINALS or left <= 0:
+            room_tokens = int(ASKED_SHARE * state.budget) - sum(given.values()) - ITEM_TOKENS
+            if entry is None or stored_id in given or len(given) >= MOST_ORIGINALS or room_tokens <= 0:
                 continue
             original = archive.store.original(stored_id) or entry.content
-            shown = bounded(original, left, count=state.count, entry_id=stored_id)
+            shown = bounded(original, room_tokens, count=state.count, entry_id=stored_id)
             found = quote(entry, shown, 0, len(shown), 1.0)
             notes[stored_id] = recall_note([found], session=archive.session, head=HEAD)
             given[stored_id] = state.count(notes[stored_id])
@@ -251,8 +251,8 @@ def _reachable(state: ChatState, stored_id: str) -> Entry | None:
         entry = archive.store.get(stored_id) if state.settings.recall_sessions else None
         return entry if entry and archive.allowed([entry]) else None
     noted = [each.seq for each in chat.all_entries() if quotes(each, stored_id)]
-    stands = any(seq not in chat.levels for seq in [*chat.places(stored_id), *noted])
-    return None if stands or own[-1].seq < chat.floor else own[-1]
+    is_in_prompt = any(seq not in chat.levels for seq in [*chat.places(stored_id), *noted])
+    return None if is_in_prompt or own[-1].seq < chat.floor else own[-1]
 
 
 # Rules, as the user changes them by hand
@@ -295,10 +295,10 @@ def drop_rule(state: ChatState, number: int) -> Rule:
 
 
 def _rule(state: ChatState, number: int) -> Rule:
-    held = rules(state)
-    if 0 < number <= len(held):
-        return held[number - 1]
-    have = "/gardener constraints lists those there are" if held else "no rules were set in this chat"
+    rule_list = rules(state)
+    if 0 < number <= len(rule_list):
+        return rule_list[number - 1]
+    have = "/gardener constraints lists those there are" if rule_list else "no rules were set in this chat"
     raise UsageError(f"there is no rule {number}: {have}")
 
 
@@ -314,9 +314,9 @@ def _rule_text(state: ChatState, text: str) -> str:
 
 def _change_rule(state: ChatState, old: str, text: str) -> None:
     chat = state.chat
-    made = Amendment(old, text, max(chat.turn, 1), chat.next_seq - 1, chat.floor)
-    state.amendments = (*state.amendments, made)
-    state.event(RULE, **made._asdict())
+    amendment = Amendment(old, text, max(chat.turn, 1), chat.next_seq - 1, chat.floor)
+    state.amendments = (*state.amendments, amendment)
+    state.event(RULE, **amendment._asdict())
 
 
 def saved_amendments(store: Store, session: str) -> list[Amendment]:

@@ -133,17 +133,19 @@ def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -
     )
 
 
-def apply(state: ChatState, made: Draft, began: float) -> Plan:
+def apply(state: ChatState, proposal: Draft, began: float) -> Plan:
     """Make a draft's chat the chat. `began` is when its making did."""
     state.put_back_at = -1
     due = goal_of(state)
-    before, state.chat = state.chat, made.chat
-    state.archive.plan_event(before, state.chat, made.plan)
+    before, state.chat = state.chat, proposal.chat
+    state.archive.plan_event(before, state.chat, proposal.plan)
     seconds = time.perf_counter() - began
-    one = Applied(state.chat.turn, made.plan, seconds, state.chat.next_seq, due.high, due.hard, due.set_by)
+    one = Applied(
+        state.chat.turn, proposal.plan, seconds, state.chat.next_seq, due.high, due.hard, due.set_by
+    )
     state.plans = (*state.plans, one)
     state.show()
-    return made.plan
+    return proposal.plan
 
 
 def compact_to(state: ChatState, goal: Goal) -> Plan | None:
@@ -152,8 +154,8 @@ def compact_to(state: ChatState, goal: Goal) -> Plan | None:
         return None
     with state.timed():
         began = time.perf_counter()
-        made = drafted(state, goal)
-        return apply(state, made, began) if made else None
+        proposal = drafted(state, goal)
+        return apply(state, proposal, began) if proposal else None
 
 
 def compact_if_due(state: ChatState, *, cold: bool = False) -> Plan | None:
@@ -179,8 +181,8 @@ def asked_for(state: ChatState, focus: str = "") -> Draft | None:
     when nothing is worth it. Changes nothing."""
     goal = replace(goal_of(state), asked=True, reason="asked for")
     named = _named_by(state, focus, goal.low) if focus.strip() else []
-    made = drafted(state, goal, frozenset(named))
-    return made._replace(named=tuple(state.chat.entries[seq] for seq in named)) if made else None
+    proposal = drafted(state, goal, frozenset(named))
+    return proposal._replace(named=tuple(state.chat.entries[seq] for seq in named)) if proposal else None
 
 
 def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
@@ -192,12 +194,12 @@ def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
     least = NAMED_SHARE * max((item.score for item in found), default=0.0)
     found = [item for item in found if item.score >= least]
     chosen: list[int] = []
-    left = token_limit
+    room_tokens = token_limit
     for seq in dict.fromkeys(seq for item in found for seq in chat.places(item.entry_id)[-1:]):
         tokens = _message_tokens([chat.entries[seq]])
-        if tokens <= left:
+        if tokens <= room_tokens:
             chosen.append(seq)
-            left -= tokens
+            room_tokens -= tokens
     return sorted(chosen)
 
 
@@ -229,14 +231,14 @@ def undo(state: ChatState, *, every: bool = False) -> int:
     many entries changed. What was cut as it entered stays cut. Raises UsageError when there is nothing to
     take back."""
     state.sync_host()
-    made = _undoable(state.archive.store.events(state.archive.session))
-    if not made:
+    undoable = _undoable(state.archive.store.events(state.archive.session))
+    if not undoable:
         raise UsageError("there is no compaction to undo in this chat")
     if every:
         cut = state.chat.throttled.intersection(state.chat.levels)
         return show(state, dict.fromkeys(cut, Level.COMPRESSED), GIVEN_BACK, rests=True)
     levels = dict(state.chat.levels)
-    for seq, before, _after in swapped(made[-1]):
+    for seq, before, _after in swapped(undoable[-1]):
         if seq in levels and LEVELS.index(before) < LEVELS.index(levels[seq]):
             levels[seq] = before
     return show(state, levels, UNDO, rests=True)
@@ -244,15 +246,15 @@ def undo(state: ChatState, *, every: bool = False) -> int:
 
 def _undoable(events: Iterable[Event]) -> list[Event]:
     """The compactions of a chat that were not taken back, oldest first."""
-    made: list[Event] = []
+    undoable: list[Event] = []
     for event in events:
         if event.kind in ("clear", GIVEN_BACK):
-            made.clear()
-        elif event.kind == UNDO and made:
-            made.pop()
+            undoable.clear()
+        elif event.kind == UNDO and undoable:
+            undoable.pop()
         elif event.kind not in (UNDO, RESTORE, THROTTLE) and swapped(event):
-            made.append(event)
-    return made
+            undoable.append(event)
+    return undoable
 
 
 def swapped(event: Event) -> list[tuple[int, Level, Level]]:

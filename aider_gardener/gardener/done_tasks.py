@@ -41,28 +41,28 @@ def moved(root: Path, listed: Path | None = None, *, dry_run: bool = False) -> I
         before = read_bytes(path)
         if before is None:
             raise UsageError(f"there is no {path}; name a list of tasks")
-        left, done = done_in(_as_text(path, before))
+        open_text, done = done_in(_as_text(path, before))
         if done and not dry_run:
-            _move(archive, done, path, before, left.encode("utf-8"))
+            _move(archive, done, path, before, open_text.encode("utf-8"))
         count += len(done)
         yield from (f"{path.name}: {flat(title)}" for title, _lines in done)
     verb = "would move" if dry_run else "moved"
     yield f"{counted(count, 'task')} {verb} to {archive}" if count else "Nothing is checked off."
 
 
-def _move(archive: Path, done: list[tuple[str, list[str]]], path: Path, before: bytes, left: bytes) -> None:
-    held = read_bytes(archive)
-    text = _as_text(archive, held or b"")
-    if held and not text.startswith(HEAD):
+def _move(archive: Path, done: list[tuple[str, list[str]]], path: Path, before: bytes, rest: bytes) -> None:
+    archived_data = read_bytes(archive)
+    text = _as_text(archive, archived_data or b"")
+    if archived_data and not text.startswith(HEAD):
         raise UsageError(f"{archive} is there already and none of `gardener upkeep`: move it away first")
     after = archived(text or HEAD, done, time.strftime("%Y-%m-%d")).encode("utf-8")
-    write_if_unchanged(archive, held, after)
-    write_if_unchanged(path, before, left)
+    write_if_unchanged(archive, archived_data, after)
+    write_if_unchanged(path, before, rest)
 
 
-def _as_text(path: Path, held: bytes) -> str:
+def _as_text(path: Path, data: bytes) -> str:
     try:
-        return held.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
         raise StoreError(f"{path} is not UTF-8 text; it was left as it is") from None
 
@@ -70,7 +70,7 @@ def _as_text(path: Path, held: bytes) -> str:
 def done_in(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
     """A list without its tasks that are done, and of these, in order, the words and all their lines."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
-    left: list[str] = []
+    open_lines: list[str] = []
     found: list[tuple[str, list[str]]] = []
     at, in_code = 0, False
     while at < len(lines):
@@ -87,9 +87,9 @@ def done_in(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
         if item and not any(inner[2] == " " for inner in map(ITEM.match, block) if inner):
             found.append((item[3] or "", [line.removeprefix(item[1]) for line in block]))
         else:
-            left += lines[at:end]
+            open_lines += lines[at:end]
         at = end
-    return "".join(left), found
+    return "".join(open_lines), found
 
 
 def _indent(line: str) -> int:
@@ -97,11 +97,11 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def archived(held: str, done: list[tuple[str, list[str]]], day: str) -> str:
+def archived(text: str, done: list[tuple[str, list[str]]], day: str) -> str:
     """The text of the archive with more tasks, the newest first; of those beyond the tenth a line is left."""
-    recent, _, older = held.removeprefix(HEAD).partition(OLDER)
-    made = ["\n".join([f"## {day}: {flat(title, TITLE_CHARS)}", "", *lines]) for title, lines in done]
-    sections = [*reversed(made), *filter(None, map(str.strip, re.split(r"^(?=## )", recent, flags=re.M)))]
+    recent, _, older = text.removeprefix(HEAD).partition(OLDER)
+    newest = ["\n".join([f"## {day}: {flat(title, TITLE_CHARS)}", "", *lines]) for title, lines in done]
+    sections = [*reversed(newest), *filter(None, map(str.strip, re.split(r"^(?=## )", recent, flags=re.M)))]
     rest = ["- " + section.partition("\n")[0].removeprefix("## ") for section in sections[DETAILED:]]
     rest += filter(None, older.splitlines())
     parts = [HEAD.strip(), *sections[:DETAILED], *([OLDER.strip(), "\n".join(rest)] if rest else [])]

@@ -100,8 +100,8 @@ def write_page(path: Path, page: str) -> None:
     """Write a page of ours. Raises UsageError where something else is there, and StoreError."""
 
     def check() -> None:
-        held = read_bytes(path)
-        if held and not held.startswith(OURS.encode()):
+        data = read_bytes(path)
+        if data and not data.startswith(OURS.encode()):
             raise UsageError(NOT_OURS.format(path=path))
 
     write_private(path, page, check)
@@ -144,10 +144,10 @@ def apply_retention(store: Store, project: str, settings: Settings) -> str:
             line = PRUNED.format(count=count, size=store.size_bytes() / MEGABYTE)
             renew_index(store, project)
     except GardenerError as error:
-        said = (
+        problem = (
             f"{line}; the index of sessions still holds them" if line else "the archive could not be pruned"
         )
-        return f"{said}: {error}"
+        return f"{problem}: {error}"
     return line
 
 

@@ -52,8 +52,8 @@ def _of_state(
     def method(self: Gardener, /, *args: Given.args, **options: Given.kwargs) -> Result:
         for name, value in takes.bind(self.state, *args, **options).arguments.items():
             if name in kinds and not isinstance(value, kinds[name][0]):
-                said = f"{name}= as {kinds[name][1]}, not {type(value).__name__}"
-                raise UsageError(f"{step.__name__}() takes {said}")
+                expected = f"{name}= as {kinds[name][1]}, not {type(value).__name__}"
+                raise UsageError(f"{step.__name__}() takes {expected}")
         return step(self.state, *args, **options)
 
     update_wrapper(method, step)
@@ -135,23 +135,23 @@ class Gardener:
         before = state.chat.undone
         for entry, after in pairwise(state.chat.all_entries()):
             if has_edit(entry) and f"git hash {commit[:7]} " in after.content:
-                self._edit_is_gone(entry, [])
+                self._note_undone(entry, [])
         if state.chat.undone is not before:
             state.chat = state.chat.shown_at(state.chat.levels, state.archive.text)
             state.show()
 
-    def edit_made(self, files: Collection[str]) -> None:
+    def note_edit(self, files: Collection[str]) -> None:
         """Note that the host made the edit of the newest reply in these files. Where there are none, or fewer
         than the reply has, the user declined the others."""
         for entry in self.state.chat.all_entries()[-1:]:
             if has_edit(entry) and (not files or len(files) < len(edited_files([entry]))):
-                self._edit_is_gone(entry, sorted(files))
+                self._note_undone(entry, sorted(files))
 
-    def _edit_is_gone(self, entry: Entry, made: list[str]) -> None:
+    def _note_undone(self, entry: Entry, files: list[str]) -> None:
         self.state.chat = replace(
-            self.state.chat, undone={**self.state.chat.undone, entry.seq: outcome(made)}
+            self.state.chat, undone={**self.state.chat.undone, entry.seq: outcome(files)}
         )
-        self.state.event(EDIT_UNDONE, entry_id=entry.id, made=made)
+        self.state.event(EDIT_UNDONE, entry_id=entry.id, made=files)
 
     def idle(self) -> int:
         """Work off what is left to embed, now and in this thread; returns how many passages that were.
@@ -216,8 +216,8 @@ class Gardener:
         try:
             among = frozenset(map(ContentClass, classes))
         except (TypeError, ValueError):
-            known = ", ".join(each.value for each in ContentClass)
-            raise UsageError(f"recall() takes classes= as a list of these: {known}") from None
+            classes_there = ", ".join(each.value for each in ContentClass)
+            raise UsageError(f"recall() takes classes= as a list of these: {classes_there}") from None
         wanted = Request(query, token_limit, full, classes=among, passages=limit)
         return self.state.recollection.find(self.state.chat, wanted)
 
@@ -232,13 +232,13 @@ class Gardener:
             return ""
         is_asked = asks(question)
         budget = min(int(state.recall_budget * (1 if is_asked else ORDINARY_SHARE)), state.room)
-        left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
-        note, all_stands = "", not (state.chat.levels or state.settings.recall_sessions)
-        if left > 0 and not all_stands:
+        room_tokens = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
+        note, is_all_in_prompt = "", not (state.chat.levels or state.settings.recall_sessions)
+        if room_tokens > 0 and not is_all_in_prompt:
             with state.timed():
                 request = Request(
                     question,
-                    token_limit=left,
+                    token_limit=room_tokens,
                     floor=state.chat.floor,
                     unasked=True,
                     prompt_text=prompt_text,
@@ -248,7 +248,7 @@ class Gardener:
                 )
                 note = state.recollection.note(state.chat, request)
         if not note and is_asked:
-            state.event(NOT_RECALLED, all_stands=all_stands, room=max(0, left))
+            state.event(NOT_RECALLED, all_stands=is_all_in_prompt, room=max(0, room_tokens))
         return note
 
     def map_note(self, around: Callable[[], str]) -> str:

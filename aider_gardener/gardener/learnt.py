@@ -79,7 +79,7 @@ def learnt(store: Store, project: str, *, clock: Callable[[], float] = time.time
     infos = project_sessions(store, project)[:SESSIONS_READ]
     answered = verdicts(store, project)
     rows = [verdict for verdict in answered if verdict.state == TAKEN]
-    for found in gathered(seen for info in infos for seen in sightings(store.session_entries(info.id))):
+    for found in gathered(one for info in infos for one in sightings(store.session_entries(info.id))):
         if not any(each.id == found.id or found.confirms(each) for each in answered):
             is_faded = clock() - found.at > FADES_SECONDS
             rows.append(replace(found, state=FADED) if is_faded else found)
@@ -118,10 +118,10 @@ def _rule_in(sentence: str) -> str:
     return AGAIN.sub("", sentence.replace("’", "'"), count=1)
 
 
-def gathered(seen: Iterable[Sighting]) -> list[Observation]:
+def gathered(all_sightings: Iterable[Sighting]) -> list[Observation]:
     """What was seen in enough sessions; a sentence joins a group of which half say what it does."""
     groups: list[list[Sighting]] = []
-    for sighting in sorted(seen, key=lambda each: (each.at, each.session, each.turn)):
+    for sighting in sorted(all_sightings, key=lambda each: (each.at, each.session, each.turn)):
         for group in groups:
             if 2 * sum(is_same_rule(sighting.text, other.text) for other in group) >= len(group):
                 group.append(sighting)
@@ -167,8 +167,8 @@ def decide(
     for each in [_named(rows, name) for name in dict.fromkeys(given)]:
         data = {"project": project, "id": each.id, "verdict": verdict, "text": each.proposal}
         store.record_event(PROJECT, 0, EVENT, data, clock())
-        said = "Rule of every chat from now on" if verdict == TAKEN else "Refused, it will not come again"
-        yield f"{said}: {each.proposal}"
+        outcome = "Rule of every chat from now on" if verdict == TAKEN else "Refused, it will not come again"
+        yield f"{outcome}: {each.proposal}"
 
 
 def _named(rows: list[Observation], given: str) -> Observation:
@@ -188,9 +188,9 @@ def render(store: Store, project: str, found: list[Observation], *, faded: bool 
             continue
         state = "" if each.state == WAITING else f" ({each.state})"
         yield f"{number}. {each.proposal} [{each.id}]{state}"
-        for seen in each.evidence:
-            where = f"session {short.get(seen.session, seen.session)}, turn {seen.turn} ({seen.entry_id})"
-            yield f"   {when(seen.at)}, {where}: {seen.text}"
+        for one in each.evidence:
+            where = f"session {short.get(one.session, one.session)}, turn {one.turn} ({one.entry_id})"
+            yield f"   {when(one.at)}, {where}: {one.text}"
     hidden = 0 if faded else sum(each.state == FADED for each in found)
     if hidden:
         yield f"{hidden} more not seen for 28 days: --all lists them."

@@ -97,14 +97,14 @@ class ProjectMemory:
         else:
             last = session_named(self.store, self.project, LAST)
             session, low, high = last.id, last.turns - turns + 1, last.turns
-        said = (each for each in self.store.session_entries(session) if low <= each.turn <= high)
-        told = [
+        turn_entries = (each for each in self.store.session_entries(session) if low <= each.turn <= high)
+        shown = [
             each
-            for each in said
+            for each in turn_entries
             if each.source.kind not in (SourceKind.NOTICE, SourceKind.STUB) and not is_filler(each)
         ]
-        self.archive.withheld = {each.id for each in told if not may_go(each.provider, self.reader)}
-        return [each for each in told if each.id not in self.archive.withheld]
+        self.archive.withheld = {each.id for each in shown if not may_go(each.provider, self.reader)}
+        return [each for each in shown if each.id not in self.archive.withheld]
 
     def forget(self, entry_id: str) -> list[str]:
         """Delete an original for good, with the notes that quote it; returns their ids. Raises UsageError."""

@@ -88,11 +88,11 @@ def past_chats(store: Store, project: str, limit: int = 0) -> list[PastChat]:
 
 def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries: Sequence[Entry]) -> PastChat:
     """What a list says of one chat."""
-    kept, frame = saved_growth(store, info), last_frame(store, info.id)
-    sums = kept[0] if kept else None
+    growth, frame = saved_growth(store, info), last_frame(store, info.id)
+    sums = growth[0] if growth else None
     firsts = (SourceKind.TYPED, SourceKind.NOTICE)  # a subagent's task is a notice, since the model set it
     words = [entry for entry in entries if not is_filler(entry)]
-    said = (entry.content for kind in firsts for entry in words if entry.source.kind is kind)
+    prompts = (entry.content for kind in firsts for entry in words if entry.source.kind is kind)
     return PastChat(
         number=number,
         id=info.id,
@@ -100,7 +100,7 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
         started_at=info.started_at,
         last_at=info.last_at,
         turns=info.turns,
-        first_prompt=next(said, ""),
+        first_prompt=next(prompts, ""),
         model=frame.model or (sums.model if sums else ""),
         sums=sums,
         in_chat=(*frame.files, *frame.read_only),
@@ -139,13 +139,13 @@ def transcript(
 
 def commits_in(entries: Sequence[Entry]) -> list[str]:
     """Hash and message of each commit that was made of an edit, by the host or with git."""
-    told = (
+    texts = (
         each.content
         for each in entries
         if each.source.kind is SourceKind.NOTICE
         or (each.source.kind is SourceKind.COMMAND and "git commit" in each.source.detail)
     )
-    return [f"{found[1]} {found[2].strip()}" for text in told for found in COMMITTED.finditer(text)]
+    return [f"{found[1]} {found[2].strip()}" for text in texts for found in COMMITTED.finditer(text)]
 
 
 # All chats, and those of a month

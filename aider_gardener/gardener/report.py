@@ -212,7 +212,7 @@ def cold_line(state: ChatState) -> str:
 def turn_over(state: ChatState) -> bool:
     """Take a point of growth and keep all in the archive; whether the turn called the model."""
     growth, archive, calls = state.growth, state.archive, state.usage.calls
-    called, growth.calls_seen = calls > growth.calls_seen, calls
+    called, growth.calls_counted = calls > growth.calls_counted, calls
     if not called:
         return False
     if not growth.earlier.started_at:
@@ -239,7 +239,7 @@ def outlook(points: Sequence[Point]) -> dict[str, object]:
         return {}
     now, tokens = points[-1], [point.tokens for point in points]
     slope = linear_regression(range(len(tokens)), tokens).slope if len(tokens) > 1 else 0.0
-    left = now.window - now.tokens
+    free_tokens = now.window - now.tokens
     return {
         "level": fullness(now.tokens, now.window).value,
         "tokens": now.tokens,
@@ -247,6 +247,6 @@ def outlook(points: Sequence[Point]) -> dict[str, object]:
         "utilization": round(now.utilization, 4),
         "bar": bar(now.utilization, BAR_CELLS),
         "trend_tokens_a_turn": round(slope),
-        "turns_left": round(left / slope) if slope >= 1 and now.window and left > 0 else None,
+        "turns_left": round(free_tokens / slope) if slope >= 1 and now.window and free_tokens > 0 else None,
         "turns_seen": len(points),
     }

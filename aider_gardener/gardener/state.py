@@ -59,7 +59,7 @@ class Prefix(NamedTuple):
     unchanged: float = 0
     changed: bool = False
 
-    def seen(self, key: object) -> Prefix:
+    def with_prompt(self, key: object) -> Prefix:
         """With one prompt more."""
         is_new = self.key not in (None, key)
         return Prefix(key, self.prompts + 1, self.unchanged + (not is_new), is_new)
@@ -116,7 +116,7 @@ class Growth:
     earlier: ChatSums = ChatSums()
     saved_tokens: int = 0
     saved_cost: float = 0.0
-    calls_seen: int = 0
+    calls_counted: int = 0
 
 
 @dataclass

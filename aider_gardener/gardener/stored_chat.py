@@ -67,8 +67,8 @@ def go_on(state: ChatState, info: SessionInfo) -> None:
     with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
     _restore_entries(state, info, with_gaps=True)
     state.amendments = (*state.amendments, *saved_amendments(state.archive.store, info.id))
-    if kept := saved_growth(state.archive.store, info):
-        state.growth.earlier, state.growth.points = kept
+    if growth := saved_growth(state.archive.store, info):
+        state.growth.earlier, state.growth.points = growth
     state.show()
 
 
@@ -128,14 +128,14 @@ def _places_of_forgotten(stored: Mapping[int, Entry], floor: int) -> dict[int, E
 def last_frame(store: Store, session: str) -> Frame:
     """The last measured prompt of a session, in which nothing waits for an answer any more; empty where none
     was measured."""
-    kept = _measures(store, session)
+    measures = _measures(store, session)
     with suppress(ValueError, TypeError, AttributeError):
         parts, files = (
-            {str(name): int(tokens) for name, tokens in kept.get(which, {}).items()}
+            {str(name): int(tokens) for name, tokens in measures.get(which, {}).items()}
             for which in ("parts", "files")
         )
-        read_only = tuple(map(str, kept.get("read_only", ())))
-        window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
+        read_only = tuple(map(str, measures.get("read_only", ())))
+        window, model = int(measures.get("window", 0)), str(measures.get("model", ""))
         return Frame(window, parts, files, model, read_only)
     return Frame()
 
@@ -143,8 +143,8 @@ def last_frame(store: Store, session: str) -> Frame:
 def _measures(store: Store, session: str) -> Mapping[str, Any]:
     """What `save_measures` kept; an archive may come from elsewhere."""
     with suppress(ValueError):
-        kept = json.loads(store.get_state(session, FRAME_KEY) or "{}")
-        return kept if isinstance(kept, dict) else {}
+        value = json.loads(store.get_state(session, FRAME_KEY) or "{}")
+        return value if isinstance(value, dict) else {}
     return {}
 
 
@@ -180,8 +180,8 @@ def saved_growth(store: Store, info: SessionInfo) -> tuple[ChatSums, list[Point]
     """What a chat came to, its turns by its entries, and how it grew; None where that cannot be read."""
     try:
         value = json.loads(store.get_state(info.id, GROWTH_KEY) or "")
-        kept = {name: v for name, v in value["session"].items() if name in ChatSums.__dataclass_fields__}
-        sums = ChatSums(**{**kept, "turns": info.turns})
+        fields = {name: v for name, v in value["session"].items() if name in ChatSums.__dataclass_fields__}
+        sums = ChatSums(**{**fields, "turns": info.turns})
         return sums, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
     except (ValueError, KeyError, TypeError):
         return None
@@ -189,7 +189,7 @@ def saved_growth(store: Store, info: SessionInfo) -> tuple[ChatSums, list[Point]
 
 def saved_sessions(store: Store, project: str, host: str = "") -> list[tuple[ChatSums, list[Point]]]:
     """What is kept of the chats of a project, or of those with one `host`, the last used last."""
-    held = [info for info in store.sessions(project) if host in ("", host_of(store, info.id))]
+    infos = [info for info in store.sessions(project) if host in ("", host_of(store, info.id))]
     return sorted(
-        filter(None, (saved_growth(store, each) for each in held)), key=lambda kept: kept[0].ended_at
+        filter(None, (saved_growth(store, each) for each in infos)), key=lambda row: row[0].ended_at
     )

@@ -60,8 +60,8 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
     new = list(added)
     if not (state.acts and any(entry.source.kind in OUTPUTS for entry in new)):
         return []  # before anything is counted
-    beside = piece_tokens(state.chat.pieces, state.count) - sum(entry.tokens for entry in new)
-    room = max(LEAST_TOKENS, int(WARNING_AT * state.frame.window) - state.frame.tokens - beside)
+    other_tokens = piece_tokens(state.chat.pieces, state.count) - sum(entry.tokens for entry in new)
+    room = max(LEAST_TOKENS, int(WARNING_AT * state.frame.window) - state.frame.tokens - other_tokens)
     limit = state.settings.throttle_tokens or (room if state.frame.window else UNKNOWN_ROOM)
     large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
     return _cut(state, {entry.seq: limit for entry in large})
@@ -102,8 +102,8 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
     cut: list[Throttled] = []
     for seq, limit in limits.items():
         entry = state.chat.entries[seq]
-        made = archive.renditions(entry).get(Level.COMPRESSED)
-        short = short_form(archive.without_secrets(entry), made, limit, count=count)
+        rendition = archive.renditions(entry).get(Level.COMPRESSED)
+        short = short_form(archive.without_secrets(entry), rendition, limit, count=count)
         if short is not None:
             archive.put_rendition(entry, short)
             cut.append(Throttled(entry, count(short.text), entry.tokens <= state.room))
@@ -115,14 +115,14 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
 
 
 def short_form(
-    entry: Entry, made: Rendition | None, token_limit: int, *, count: TokenCounter
+    entry: Entry, form: Rendition | None, token_limit: int, *, count: TokenCounter
 ) -> Rendition | None:
     """The rendition that stands for an oversized entry, at most `token_limit` tokens; it names the whole.
 
     None when it would not be at least a fifth shorter than the entry.
     """
     pointer = omitted("compressed", entry.id)
-    text = bounded(made.text if made else entry.content, token_limit, count=count, entry_id=entry.id)
+    text = bounded(form.text if form else entry.content, token_limit, count=count, entry_id=entry.id)
     if entry.id not in text:
         room = token_limit - count(pointer) - 1
         text = bounded(text, room, count=count, entry_id=entry.id)
@@ -145,8 +145,8 @@ def bounded(text: str, token_limit: int, *, count: TokenCounter, entry_id: str) 
         end, line = text.rfind("\n", head // 2, head), text.find("\n", start, start + max(tail // 2, 1))
         first = text[: end if end > 0 else head].rstrip("\n")
         last = text[line + 1 if line >= 0 else start :].strip("\n") if tail else ""
-        made = "\n".join(part for part in (first, marker, last) if part)
-        if count(made) <= token_limit:
-            return made
+        shortened = "\n".join(part for part in (first, marker, last) if part)
+        if count(shortened) <= token_limit:
+            return shortened
         chars *= 0.85
     return marker

@@ -72,8 +72,8 @@ def refine(state: ChatState, ask: Ask, tried: set[str]) -> str:
     shown = {*chat.gone, *chat.levels}
     whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in tried]
     whole = [e for e in whole if e.role == "user" or state.policy.terms]
-    made = ((entry, archive.renditions(entry).get(Level.COMPRESSED)) for entry in whole)
-    forms = [(e, form) for e, form in made if form and LEAST_TOKENS <= form.tokens <= MOST_TOKENS]
+    pairs = ((entry, archive.renditions(entry).get(Level.COMPRESSED)) for entry in whole)
+    forms = [(e, form) for e, form in pairs if form and LEAST_TOKENS <= form.tokens <= MOST_TOKENS]
     if not forms:
         return ""
     entry, form = max(forms, key=lambda row: (row[1].tokens, -row[0].seq))
@@ -98,8 +98,8 @@ def is_better(form: str, proposal: str, original: str, *, count: TokenCounter) -
     """Whether a proposal may take the place of a compressed form of an original."""
     if not proposal.strip() or count(proposal) >= count(form):
         return False
-    kept = all(contains(fact, proposal) for fact in facts(form))
-    return kept and all(fact in original or fact in form for fact in facts(proposal))
+    has_facts = all(contains(fact, proposal) for fact in facts(form))
+    return has_facts and all(fact in original or fact in form for fact in facts(proposal))
 
 
 def contains(fact: str, text: str) -> bool:

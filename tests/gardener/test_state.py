@@ -72,7 +72,7 @@ def test_how_often_the_prefix_was_the_same() -> None:
     prefix, changed = Prefix(), []
     assert prefix.unchanged_share == 0.0
     for key in ("a", "a", "b", "b"):
-        prefix = prefix.seen(key)
+        prefix = prefix.with_prompt(key)
         changed.append(prefix.changed)
     assert changed == [False, False, True, False]
     assert prefix.unchanged_share == 0.75

@@ -324,7 +324,7 @@ def clear(coder: HostCoder, gardener: Gardener) -> None:
 def edited(coder: HostCoder, gardener: Gardener, files: Collection[str | None]) -> None:
     """aider has made the edits of a reply, in these files, unless it asks the model for better ones."""
     if not coder.reflected_message:
-        gardener.edit_made([*filter(None, files)])
+        gardener.note_edit([*filter(None, files)])
 
 
 @contextmanager

@@ -148,7 +148,7 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, *, grows: bool) 
     differs from the last prompt, or that was long ago. Before the history of a prompt that only grows nothing
     changes, and a mode with a system text of its own has a cache of its own."""
     before = [] if grows else [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo]
-    state.prefix = state.prefix.seen(hash((coder.main_model.name, grows, *map(text_of, before))))
+    state.prefix = state.prefix.with_prompt(hash((coder.main_model.name, grows, *map(text_of, before))))
     return state.is_cold
 
 
