@@ -260,7 +260,7 @@ class Archive:
 
     def set_active(self, before: Chat, after: Chat) -> None:
         """Record in the store which entries the host has taken out or put back since."""
-        for seqs, active in ((after.gone - before.gone, False), (before.gone - after.gone, True)):
+        for seqs, active in ((after.removed - before.removed, False), (before.removed - after.removed, True)):
             if seqs:
                 self.store.set_active(self.session, sorted(seqs), active)
 

@@ -69,7 +69,7 @@ def refine(state: ChatState, ask: Ask, tried: set[str]) -> str:
     archive, chat = state.archive, state.chat
     if state.busy:
         return ""
-    shown = {*chat.gone, *chat.levels}
+    shown = {*chat.removed, *chat.levels}
     whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in tried]
     whole = [e for e in whole if e.role == "user" or state.policy.terms]
     pairs = ((entry, archive.renditions(entry).get(Level.COMPRESSED)) for entry in whole)

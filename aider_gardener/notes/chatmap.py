@@ -99,8 +99,8 @@ class MapNote(NamedTuple):
             return MapNote(key)
         entries, most = past(chat), 0
         view = "\n".join(piece.content for piece in chat.pieces)
-        rules, left = _rule_lines(rules_of(entries, amendments), view, budget)
-        facts_room = min(facts_room, left)
+        rules, rest_tokens = _rule_lines(rules_of(entries, amendments), view, budget)
+        facts_room = min(facts_room, rest_tokens)
         sections = [_section(RULES_HEAD, rules)]
         if chat.levels:
             most = self.tokens + plans[-1].plan.tokens_saved if plans else 0
@@ -119,16 +119,16 @@ class MapNote(NamedTuple):
 
 def past(chat: Chat) -> list[Entry]:
     """The entries that the note may speak of: of this chat since it was cleared, taken out ones excepted."""
-    return [entry for seq, entry in chat.entries.items() if seq >= chat.floor and seq not in chat.gone]
+    return [entry for seq, entry in chat.entries.items() if seq >= chat.floor and seq not in chat.removed]
 
 
 def _facts(turn: int, entries: Sequence[Entry], shown: str, room: int) -> str:
     """Decisions and names that are not shown elsewhere, within `room` tokens."""
     names = gather([entry for entry in entries if entry.turn > turn - NAMED_TURNS])
-    made = _decision_lines(decided(entries), squeeze(shown), int(DECIDED_SHARE * room))
-    decisions = _section(DECIDED_HEAD, made)
-    left = room - (approximate(decisions) if decisions else 0) - approximate(NAMES_HEAD) - 2
-    return "\n".join(filter(None, [decisions, _section(NAMES_HEAD, name_lines(names, shown, turn, left))]))
+    lines = _decision_lines(decided(entries), squeeze(shown), int(DECIDED_SHARE * room))
+    decisions = _section(DECIDED_HEAD, lines)
+    rest = room - (approximate(decisions) if decisions else 0) - approximate(NAMES_HEAD) - 2
+    return "\n".join(filter(None, [decisions, _section(NAMES_HEAD, name_lines(names, shown, turn, rest))]))
 
 
 def _section(head: str, lines: Sequence[str]) -> str:
@@ -139,14 +139,14 @@ def _rule_lines(rules: Sequence[Rule], view: str, budget: int) -> tuple[list[str
     """The rules that are not shown in the user's own words, the newest that fit, and the tokens that they
     leave of their room."""
     missing = [line(rule) for rule in reversed(_not_in(view, rules))]
-    left = int(RULES_SHARE * budget) - approximate(RULES_HEAD) - 1
-    found = [*fitting(missing, left, _line_tokens, gaps=False)][::-1]
-    return found, left - sum(map(_line_tokens, found))
+    rest_tokens = int(RULES_SHARE * budget) - approximate(RULES_HEAD) - 1
+    found = [*fitting(missing, rest_tokens, _line_tokens, gaps=False)][::-1]
+    return found, rest_tokens - sum(map(_line_tokens, found))
 
 
 def without_room(rules: Sequence[Rule], view: str, budget: int) -> list[Rule]:
     """The rules that stand in no prompt with this view of the chat: newer ones take all that they may use."""
-    shown, _left = _rule_lines(rules, view, budget)
+    shown, _rest = _rule_lines(rules, view, budget)
     return [rule for rule in _not_in(view, rules) if line(rule) not in shown]
 
 
@@ -159,12 +159,12 @@ def _line_tokens(text: str) -> int:
     return approximate(text) + 1
 
 
-def _decision_lines(made: Sequence[Decision], flat: str, room: int) -> list[str]:
+def _decision_lines(decisions: Sequence[Decision], flat: str, room: int) -> list[str]:
     """Decisions that are not shown, the user's before the model's and newer before older, in their order."""
-    missing = [one for one in made if one.text.removesuffix(" …") not in flat]
+    missing = [one for one in decisions if one.text.removesuffix(" …") not in flat]
     best = sorted(missing, key=lambda one: (not one.is_users, -one.seq))
-    kept = fitting(best, room - approximate(DECIDED_HEAD), lambda one: approximate(one.text) + TURN_TOKENS)
-    return [line(one) for one in sorted(kept, key=made.index)]
+    chosen = fitting(best, room - approximate(DECIDED_HEAD), lambda one: approximate(one.text) + TURN_TOKENS)
+    return [line(one) for one in sorted(chosen, key=decisions.index)]
 
 
 def name_lines(names: Iterable[Name], shown: str, turn: int, room: int) -> list[str]:
@@ -193,8 +193,8 @@ def _summary(chat: Chat, token_limit: int, renditions: RenditionsOf) -> str:
         _turn_line(*turn, max(int(LINE_TOKENS * FADE**age), LEAST_LINE_TOKENS), renditions)
         for age, turn in enumerate(reversed(turns))
     )
-    left = token_limit - RUN_TOKENS - 1
-    newer = [*fitting(lines, left, _line_tokens, gaps=False, least=LEAST_LINE_TOKENS - 1)]
+    room_tokens = token_limit - RUN_TOKENS - 1
+    newer = [*fitting(lines, room_tokens, _line_tokens, gaps=False, least=LEAST_LINE_TOKENS - 1)]
     older = turns[: len(turns) - len(newer)]
     if older and token_limit > RUN_TOKENS:
         newer.append(_run_line(older, RUN_TOKENS))
@@ -218,8 +218,8 @@ def _turn_line(turn: int, entries: Sequence[Entry], limit: int, renditions: Rend
 
 def _short_form(entry: Entry, renditions: RenditionsOf) -> str:
     """The one-line form of an entry, without its id and label."""
-    made = renditions(entry).get(Level.LINE)
-    text = made.text if made else entry.content
+    rendition = renditions(entry).get(Level.LINE)
+    text = rendition.text if rendition else entry.content
     return squeeze(text.removesuffix(f"[{entry.id}]")).removeprefix("reply: ")
 
 

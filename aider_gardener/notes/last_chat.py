@@ -59,8 +59,8 @@ class LastTime(NamedTuple):
         parts = {ASKED: "prompt", FAILING: "open error", RULES: "rule", DECIDED: "decision"}
         counts = [counted(self.rows[title], name) for title, name in parts.items() if title in self.rows]
         counts += [f"{self.rows[PINNED]:,} pinned"] if PINNED in self.rows else []
-        told = f"Last time ({when(self.session.last_at)}): {', '.join(counts)}."
-        return f"{told} {self.tokens:,} tokens; /clear drops it."
+        summary = f"Last time ({when(self.session.last_at)}): {', '.join(counts)}."
+        return f"{summary} {self.tokens:,} tokens; /clear drops it."
 
 
 def when(at: float) -> str:
@@ -120,14 +120,14 @@ def _noted(
 
     lines: list[str] = []
     rows_of: dict[str, int] = {}
-    full = left = token_limit - sum(map(cost, [*head, *tail]))
+    full = rest_tokens = token_limit - sum(map(cost, [*head, *tail]))
     for title, rows in parts:
-        room = left - int((1 - ROOM[title]) * full) - cost(title)
-        kept = [*fitting(rows, room, cost)]
-        if kept:
-            lines += [title, *reversed(kept)]
-            left -= sum(map(cost, [title, *kept]))
-            rows_of[title] = len(kept)
+        room = rest_tokens - int((1 - ROOM[title]) * full) - cost(title)
+        chosen = [*fitting(rows, room, cost)]
+        if chosen:
+            lines += [title, *reversed(chosen)]
+            rest_tokens -= sum(map(cost, [title, *chosen]))
+            rows_of[title] = len(chosen)
     return ("\n".join([*head, *lines, *tail]) if lines else ""), rows_of
 
 
@@ -150,8 +150,8 @@ def _exchanges(archive: Archive, entries: Sequence[Entry]) -> list[str]:
 
 def _one_line(archive: Archive, entry: Entry) -> str:
     """An entry on one line with its id: its line form where there is one."""
-    made = archive.store.renditions(entry.id).get(Level.LINE)
-    text, tag = clipped(made.text if made else entry.content, RESULT_CHARS), f"[{entry.id}]"
+    rendition = archive.store.renditions(entry.id).get(Level.LINE)
+    text, tag = clipped(rendition.text if rendition else entry.content, RESULT_CHARS), f"[{entry.id}]"
     return text if tag in text else f"{text} {tag}"
 
 
@@ -172,8 +172,8 @@ def _quoted(turn: int, text: str, entry_id: str) -> str:
 
 def _fault_words(entry: Entry) -> str:
     """What failed, in one line: the command and the lines that tell most of it."""
-    told = clipped("; ".join(map(squeeze, gist(entry.content, FAULT_LINES))), RESULT_CHARS)
-    return f"{entry.source.detail}: {told}" if entry.source.detail else told
+    text = clipped("; ".join(map(squeeze, gist(entry.content, FAULT_LINES))), RESULT_CHARS)
+    return f"{entry.source.detail}: {text}" if entry.source.detail else text
 
 
 def edited_files(entries: Sequence[Entry], most: int | None = None) -> list[str]:
@@ -193,8 +193,8 @@ def _paths_from_the_end(entries: Sequence[Entry]) -> Iterator[str]:
         if entry.role == "user" or is_filler(entry):
             is_failed = is_failed or failed_edit(entry.content) == NOT_APPLIED
             continue
-        stands, is_failed = has_edit(entry) and not is_failed, False
-        for part in reversed(entry.segments if stands else ()):
+        is_applied, is_failed = has_edit(entry) and not is_failed, False
+        for part in reversed(entry.segments if is_applied else ()):
             if part.cls is ContentClass.EDIT:
                 edits = read_edits(entry.content[part.start : part.end], part.kind)
                 yield from (edit.path for edit in reversed(edits))

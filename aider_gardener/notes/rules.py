@@ -150,9 +150,9 @@ def rules_in(text: str) -> tuple[str, ...]:
     """The sentences of typed words that set a rule, in order, each on one line."""
     found: list[str] = []
     announced = False
-    told = sentences(edges(text))
-    has_list = any(unit.kind == "item" for unit, _sentence in told)
-    for unit, sentence in told:
+    units = sentences(edges(text))
+    has_list = any(unit.kind == "item" for unit, _sentence in units)
+    for unit, sentence in units:
         is_listed = unit.kind == "item" and len(sentence.split()) >= 2 and not sentence.endswith("?")
         if is_rule(sentence) or (announced and is_listed):
             found.append(clipped(sentence, RULE_CHARS))
@@ -178,8 +178,8 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
 @lru_cache(maxsize=2_048)
 def lifted_in(text: str) -> tuple[str, ...]:
     """The sentences that take a rule back, or have another figure for one."""
-    told = (sentence for _unit, sentence in sentences(edges(text)))
-    lifts = (s for s in told if finds((TAKES_BACK,), s.lower()) or _bounds(s))
+    texts = (sentence for _unit, sentence in sentences(edges(text)))
+    lifts = (s for s in texts if finds((TAKES_BACK,), s.lower()) or _bounds(s))
     return tuple(sentence for sentence in lifts if not ASKS.search(sentence))
 
 
@@ -215,7 +215,7 @@ def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> 
     """The rules that hold after all entries, oldest first: repeated, turned round and lifted ones are
     gone, those dropped by hand too, and of more than MOST_RULES the oldest. Read from the end, so that a
     long chat takes no longer than a short one."""
-    held: list[Rule] = []
+    rules: list[Rule] = []
     later: list[Change] = []
     typed = (entry for entry in entries if entry.source.kind is SourceKind.TYPED)
     in_order: list[Entry | Amendment] = [*typed, *amendments]
@@ -226,11 +226,11 @@ def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> 
                 rule = change if isinstance(change, Rule) else None
                 for newer in reversed(later):
                     rule = rule and _after(newer, rule)
-                held += [rule] if rule else []
+                rules += [rule] if rule else []
                 later.append(change)
-        if len(held) >= MOST_RULES:
+        if len(rules) >= MOST_RULES:
             break
-    return held[:MOST_RULES][::-1]
+    return rules[:MOST_RULES][::-1]
 
 
 def _changes(each: Entry | Amendment) -> list[Change]:
@@ -367,8 +367,8 @@ def _both_subjects(sentence: str, rule: str) -> tuple[frozenset[str], frozenset[
 def _has_other_figures(sentence: str, rule: str) -> bool:
     """Whether a sentence names half of what a rule is about and has another figure, of a form (a time, a
     version, a plain number) of which the rule has one."""
-    figures, held = FIGURE.findall(sentence), FIGURE.findall(rule)
-    forms_held = {DIGITS.sub("0", figure) for figure in held}
-    if not any(DIGITS.sub("0", figure) in forms_held for figure in figures if figure not in held):
+    figures, rule_figures = FIGURE.findall(sentence), FIGURE.findall(rule)
+    rule_forms = {DIGITS.sub("0", figure) for figure in rule_figures}
+    if not any(DIGITS.sub("0", figure) in rule_forms for figure in figures if figure not in rule_figures):
         return False
     return _share(*_both_subjects(sentence, rule)) >= CONTRADICTS

@@ -61,21 +61,21 @@ def render(chat: Chat, entries: Sequence[Entry], text_of: TextOf, *, answers: bo
 
     # In a long chat nearly all of its beginning is hidden: nothing there is looked at twice.
     groups = list(dropwhile(lambda group: not any(map(chat.shows, group)), exchanges(entries)))
-    made = Rendering(chat, text_of)
+    rendering = Rendering(chat, text_of)
     for exchange in groups:
         replies = [entry for entry in exchange if entry.role == "assistant"]
         asked = [entry for entry in exchange if entry.role != "assistant"]
-        keeps_reply = all(chat.level_of(entry) is Level.FULL and not is_filler(entry) for entry in replies)
+        is_whole = all(chat.level_of(entry) is Level.FULL and not is_filler(entry) for entry in replies)
         if (asked or answers) and all(map(chat.in_place, exchange)):
-            made.add(own(exchange))
-        elif replies and keeps_reply and any(map(chat.shows, [*asked, *made.noted])):
-            made.pending += asked
-            made.add(own(replies))
+            rendering.add(own(exchange))
+        elif replies and is_whole and any(map(chat.shows, [*asked, *rendering.noted])):
+            rendering.pending += asked
+            rendering.add(own(replies))
         else:
-            made.pending += exchange
-    made.add_note()
-    ends_in_note = bool(made.pieces) and made.pieces[-1].is_note
-    return [*made.pieces, chat.piece("assistant", FILLER)] if ends_in_note else made.pieces
+            rendering.pending += exchange
+    rendering.add_note()
+    ends_in_note = bool(rendering.pieces) and rendering.pieces[-1].is_note
+    return [*rendering.pieces, chat.piece("assistant", FILLER)] if ends_in_note else rendering.pieces
 
 
 @dataclass
@@ -211,7 +211,7 @@ class Chat:
         return max(self.entries, default=-1) + 1
 
     @cached_property
-    def gone(self) -> frozenset[int]:
+    def removed(self) -> frozenset[int]:
         """The entries that the host itself took out of its lists."""
         return frozenset(self.entries.keys() - set(self.order))
 
@@ -384,9 +384,9 @@ class Chat:
         }
         allowed |= dict.fromkeys(self.forgotten.intersection(self.order), Level.HIDDEN)
         done, cur = self.layout(replace(self, levels=allowed), text_of)
-        made = _hinted([*done, *cur], self.hint)
-        known = {(piece.content, *piece.levels.items()): piece for piece in self.pieces}
-        pieces = [known.get((piece.content, *piece.levels.items()), piece) for piece in made]
+        hinted = _hinted([*done, *cur], self.hint)
+        earlier = {(piece.content, *piece.levels.items()): piece for piece in self.pieces}
+        pieces = [earlier.get((piece.content, *piece.levels.items()), piece) for piece in hinted]
         shown = {seq: level for piece in pieces for seq, level in piece.levels.items()}
         now = {seq: shown.get(seq, Level.HIDDEN) for seq in self.order}
         return replace(

@@ -37,20 +37,20 @@ def diff(old: str, new: str) -> str | None:
     for context in CONTEXTS:
         matcher = SequenceMatcher(None, before, after)  # a new one: grouping cuts its opcodes
         found = [_hunk(before, after, group) for group in matcher.get_grouped_opcodes(context)]
-        made = "".join(found)
+        text = "".join(found)
         try:
-            if apply(old, made) == new:
-                return made
+            if apply(old, text) == new:
+                return text
         except ValueError:
             continue
     return None
 
 
-def apply(old: str, made: str) -> str:
+def apply(old: str, diff_text: str) -> str:
     """The new text, read from the old one and a diff. ValueError where a hunk has no one place."""
     parts: list[str] = []
     at = 0
-    for before, after in hunks(made):
+    for before, after in hunks(diff_text):
         place = _place(old, before)
         if place < at:
             raise ValueError("hunks out of their order")
@@ -59,11 +59,11 @@ def apply(old: str, made: str) -> str:
     return "".join([*parts, old[at:]])
 
 
-def hunks(made: str) -> list[tuple[str, str]]:
+def hunks(diff_text: str) -> list[tuple[str, str]]:
     """What each hunk of a diff replaces, and by what."""
     found: list[tuple[list[str], list[str]]] = []
     mark = ""
-    for line in LINE.findall(made):
+    for line in LINE.findall(diff_text):
         if line.startswith(HUNK):
             found.append(([], []))
             mark = ""
@@ -84,9 +84,9 @@ def hunks(made: str) -> list[tuple[str, str]]:
     return [("".join(before), "".join(after)) for before, after in found]
 
 
-def lines_of(made: str, mark: str) -> frozenset[str]:
+def lines_of(diff_text: str, mark: str) -> frozenset[str]:
     """The lines that a diff puts in ("+") or takes out ("-")."""
-    return frozenset(line[1:].strip() for line in LINE.findall(made) if line.startswith(mark))
+    return frozenset(line[1:].strip() for line in LINE.findall(diff_text) if line.startswith(mark))
 
 
 def _same(before: Sequence[str], after: Sequence[str]) -> int:

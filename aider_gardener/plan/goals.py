@@ -186,12 +186,12 @@ def marks(
     if cold:
         high = max(most, int(low + COLD_SHARE * (high - low)))
     if frame.window > frame.tokens:
-        beside = frame.tokens + current
-        hard = max(1, int(HARD_AT * frame.window) - beside)
+        other_tokens = frame.tokens + current
+        hard = max(1, int(HARD_AT * frame.window) - other_tokens)
         mark = OPTIMIZE_AT if compacted else WARNING_AT
-        soft = int(mark * frame.window) - beside
+        soft = int(mark * frame.window) - other_tokens
         if soft < high:
             high = max(soft, 1)
-            low = max(min(low, int(WINDOW_LOW * frame.window) - beside), 1)
+            low = max(min(low, int(WINDOW_LOW * frame.window) - other_tokens), 1)
             reason, set_by = f"window above {mark:.0%}", BY_WINDOW
     return Goal(high, low, hard, reason + (f", {WHILE_COLD}" if cold else ""), set_by)

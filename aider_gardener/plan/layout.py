@@ -62,7 +62,8 @@ class Update(NamedTuple):
 class Layout:
     """The parts of the last prompt, in this order: `bases`, `map`, `gathered` diffs, the history with its
     `updates`. `history` tells its messages apart. `changed` says in which prompt each file last changed;
-    `prompts` counts them, `laid` how often all was laid out anew. `head` is what stands before the bases."""
+    `prompts` counts them, `renewals` how often all was laid out anew. `head` is what stands before the
+    bases."""
 
     bases: tuple[Sent, ...] = ()
     map: RestingMap = field(default_factory=RestingMap)
@@ -71,7 +72,7 @@ class Layout:
     history: tuple[Hashable, ...] = ()
     changed: Mapping[str, int] = field(default_factory=dict)
     prompts: int = 0
-    laid: int = 0
+    renewals: int = 0
     head: tuple[Mapping[str, object], ...] = ()
 
     @property
@@ -133,14 +134,14 @@ class Layout:
         changed = {file.name: self.changed[file.name] if file.name in same else prompt for file in files}
         noted = replace(self, history=tuple(history), changed=changed, prompts=prompt)
         roles = {file.name: file.read_only for file in files}
-        gone = {name for name, each in last.items() if roles.get(name) is not each.file.read_only}
+        moved = {name for name, each in last.items() if roles.get(name) is not each.file.read_only}
         goes_on = self.begun and noted.history[: len(self.history)] == self.history
-        if goes_on and not cold and not gone:
+        if goes_on and not cold and not moved:
             grown = noted._grown(files, map_now, whole)
             if grown.garbage <= GARBAGE_SHARE * sum(len(file.text) for file in files):
                 return grown
-        kept = next((at for at, base in enumerate(self.bases) if base.name in gone), len(self.bases))
-        return noted._anew({file.name: file for file in files}, map_now, 0 if cold else kept, whole)
+        until = next((at for at, base in enumerate(self.bases) if base.name in moved), len(self.bases))
+        return noted._anew({file.name: file for file in files}, map_now, 0 if cold else until, whole)
 
     @property
     def garbage(self) -> int:
@@ -152,13 +153,13 @@ class Layout:
         """With what changed behind the history so far."""
         found, last = list[Sent](), self.last
         for file in files:
-            known = last.get(file.name)
-            if known is None:
+            sent = last.get(file.name)
+            if sent is None:
                 found.append(Sent(file, is_new=True))
             elif file.name in whole:
                 found.append(Sent(file))
-            elif known.file.text != file.text:
-                found.append(Sent(file, self._diff(known.file, file)))
+            elif sent.file.text != file.text:
+                found.append(Sent(file, self._diff(sent.file, file)))
         resting, lines = self.map.next(map_now)
         if not found and not lines:
             return replace(self, map=resting)
@@ -167,24 +168,24 @@ class Layout:
 
     def _diff(self, old: File, new: File) -> str:
         """What changed of a file; "" where it is better shown whole."""
-        made, before = diff(old.text, new.text), self.diffs(new.name)
-        if made is None or sum(map(len, [*before, made])) > DIFF_SHARE * len(new.text):
+        change, before = diff(old.text, new.text), self.diffs(new.name)
+        if change is None or sum(map(len, [*before, change])) > DIFF_SHARE * len(new.text):
             return ""
-        return "" if _stacked([*before, made]) >= STACKED else made
+        return "" if _stacked([*before, change]) >= STACKED else change
 
-    def _anew(self, files: Mapping[str, File], map_now: MapNow, kept: int, whole: Collection[str]) -> Layout:
+    def _anew(self, files: Mapping[str, File], map_now: MapNow, until: int, whole: Collection[str]) -> Layout:
         """With the first bases kept as they are and what changed of those gathered behind; the others are
         made anew, what changed longest ago first."""
-        bases, gathered = self.bases[:kept], list[Sent]()
+        bases, gathered = self.bases[:until], list[Sent]()
         alone = replace(self, bases=bases, gathered=(), updates=())
         for base in bases:
             file = files[base.name]
             if file.text != base.file.text or file.name in whole:
-                made = "" if file.name in whole else alone._diff(base.file, file)
-                gathered.append(Sent(file, made))
-        known = {base.name for base in bases}
+                change = "" if file.name in whole else alone._diff(base.file, file)
+                gathered.append(Sent(file, change))
+        base_names = {base.name for base in bases}
         rest = sorted(
-            (file for file in files.values() if file.name not in known),
+            (file for file in files.values() if file.name not in base_names),
             key=lambda file: (not file.read_only, self.changed[file.name], file.name),
         )
         anew = replace(
@@ -193,7 +194,7 @@ class Layout:
             map=self.map.anew(map_now),
             gathered=tuple(gathered),
             updates=(),
-            laid=self.laid + 1,
+            renewals=self.renewals + 1,
         )
         if anew.garbage <= GARBAGE_SHARE * sum(len(file.text) for file in files.values()):
             return anew
@@ -204,8 +205,8 @@ class Layout:
 def _stacked(diffs: Sequence[str]) -> int:
     """How many diffs lie on one another at most, each changing lines that the one below it put in."""
     below: list[tuple[frozenset[str], int]] = []
-    for made in diffs:
-        lines = {line for line in lines_of(made, "-") if len(line) >= LEAST_CHARS}
+    for text in diffs:
+        lines = {line for line in lines_of(text, "-") if len(line) >= LEAST_CHARS}
         height = 1 + max((high for added, high in below if not lines.isdisjoint(added)), default=0)
-        below.append((lines_of(made, "+"), height))
+        below.append((lines_of(text, "+"), height))
     return max((height for _added, height in below), default=0)

@@ -165,13 +165,13 @@ def draft(
 
 def _leaving(chat: Chat, goal: Goal, policy: Policy, before: int) -> list[Entry]:
     """The entries to hide of a history of so many tokens because their turns are over; pinned ones stay."""
-    entries, kept = chat.all_entries(), policy.incremental
+    entries, turns = chat.all_entries(), policy.incremental
     whole_turns = {entry.turn for entry in entries if entry.seq not in chat.levels} - {chat.turn}
-    is_batch = len(whole_turns) > kept + max(LEAST_BATCH_TURNS, kept)
+    is_batch = len(whole_turns) > turns + max(LEAST_BATCH_TURNS, turns)
     if not (is_batch or goal.asked or before > goal.high):
         return []
     staying = open_exchange(chat) | policy.named
-    past = [e for e in entries if e.turn < chat.turn - kept and chat.shows(e) and not e.pinned]
+    past = [e for e in entries if e.turn < chat.turn - turns and chat.shows(e) and not e.pinned]
     return [entry for entry in past if entry.seq not in staying]
 
 
@@ -189,15 +189,15 @@ def _shortened(now: _View, goal: Goal, focus: Focus, policy: Policy) -> Draft | 
     over = now.tokens > goal.high or over_hard or goal.asked
     if not over and not policy.terms:
         return None
-    older, kept = _older_and_protected(chat, policy, int(TAIL_SHARE * goal.low))
-    points = {entry.seq: priority(entry, turn=chat.turn, focus=focus) for entry in [*older, *kept]}
+    older, newer = _older_and_protected(chat, policy, int(TAIL_SHARE * goal.low))
+    points = {entry.seq: priority(entry, turn=chat.turn, focus=focus) for entry in [*older, *newer]}
     view = now.at({entry.seq: now.lowest(entry, policy.due_level(entry, chat.turn, over)) for entry in older})
     if over:
-        room = sum(map(now.tokens_of, kept)) + int((1 - TAIL_SHARE) * goal.low)
+        room = sum(map(now.tokens_of, newer)) + int((1 - TAIL_SHARE) * goal.low)
         least_first = sorted(older, key=lambda entry: (points[entry.seq], entry.seq))
         view = view.down_to(max(goal.low, min(room, goal.high)), least_first, Level.HIDDEN)
     if over_hard:
-        view = view.down_to(goal.hard, kept, Level.COMPRESSED).down_to(goal.hard, kept, Level.LINE)
+        view = view.down_to(goal.hard, newer, Level.COMPRESSED).down_to(goal.hard, newer, Level.LINE)
     minimum = 1 if over_hard else max(1, int((MINIMUM_GAIN if over else EXPIRED_GAIN) * goal.high))
     if now.tokens - view.tokens < minimum:
         return None
@@ -209,7 +209,7 @@ def _shortened(now: _View, goal: Goal, focus: Focus, policy: Policy) -> Draft | 
             now.tokens_of(entry) - view.tokens_of(entry),
             _reason(entry, points[entry.seq], chat.turn - entry.turn),
         )
-        for entry in [*older, *kept]
+        for entry in [*older, *newer]
         if view.chat.level_of(entry) is not chat.level_of(entry) and not is_filler(entry)
     )
     return _drafted(now, view, swaps, goal.reason if over else "expired", goal)
@@ -244,8 +244,8 @@ class _View:
         """The level, down to the wanted one, at which the entry takes least."""
         at = self.chat.level_of(entry)
         below = LEVELS[LEVELS.index(at) + 1 : LEVELS.index(wanted) + 1]
-        made = [each for each in below if each is Level.HIDDEN or each in self.renditions(entry)]
-        return min([at, *made], key=lambda level: self.tokens_of(entry, level))
+        there = [each for each in below if each is Level.HIDDEN or each in self.renditions(entry)]
+        return min([at, *there], key=lambda level: self.tokens_of(entry, level))
 
     def at(self, levels: Mapping[int, Level]) -> _View:
         """The view with these levels in place of those that it has."""
@@ -263,11 +263,11 @@ class _View:
     def down_to(self, limit: int, entries: Iterable[Entry], level: Level) -> _View:
         """The view with as many of the entries, the first ones first, at the level as bring its history to
         the limit. Notes cost a little more than their parts, so what comes out is looked at again."""
-        view, left = self, deque(entries)
-        while left and view.tokens > limit:
+        view, queue = self, deque(entries)
+        while queue and view.tokens > limit:
             lower, over = dict[int, Level](), view.tokens - limit
-            while left and over > 0:
-                entry = left.popleft()
+            while queue and over > 0:
+                entry = queue.popleft()
                 lower[entry.seq] = view.lowest(entry, level)
                 over -= view.tokens_of(entry) - view.tokens_of(entry, lower[entry.seq])
             view = view.at(lower)
@@ -297,17 +297,17 @@ def _older_and_protected(chat: Chat, policy: Policy, tail_tokens: int) -> tuple[
     last |= {entry.seq for entry in entries if last and entry.seq > max(last)}
     last |= set([entry.seq for entry in entries if entry.role == "assistant" and not is_filler(entry)][-1:])
     for group in reversed(finished):
-        said = [entry for entry in group if entry.source.kind in SPOKEN]
-        tail_tokens -= sum(entry.tokens + MESSAGE_OVERHEAD_TOKENS for entry in said)
+        messages = [entry for entry in group if entry.source.kind in SPOKEN]
+        tail_tokens -= sum(entry.tokens + MESSAGE_OVERHEAD_TOKENS for entry in messages)
         if tail_tokens < 0:
             break
-        last |= {entry.seq for entry in said}
-    older, kept = list[Entry](), list[Entry]()
+        last |= {entry.seq for entry in messages}
+    older, newer = list[Entry](), list[Entry]()
     for entry in entries:
         if chat.shows(entry) and not entry.pinned:
             stays = entry.seq in last or policy.protects(entry, chat.turn)
-            (kept if stays else older).append(entry)
-    return older, kept
+            (newer if stays else older).append(entry)
+    return older, newer
 
 
 def is_notice(entry: Entry) -> bool:

@@ -34,12 +34,12 @@ class Mentions(NamedTuple):
     files: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
 
-    def names(self, name: str, lines: str, known: str) -> bool:
+    def names(self, name: str, lines: str, shown: str) -> bool:
         """Whether it is spoken of the file or of one of its lines that is not known."""
         words = {word for word in self.words if len(word) >= LEAST_LETTERS}
         path = PurePosixPath(name)
         is_named = name in self.files or not words.isdisjoint((path.name, path.stem))
-        return is_named or bool(words.intersection(WORD.findall(lines)).difference(WORD.findall(known)))
+        return is_named or bool(words.intersection(WORD.findall(lines)).difference(WORD.findall(shown)))
 
 
 class MapNow(NamedTuple):
@@ -73,12 +73,12 @@ class RestingMap:
         """The map after one prompt more, and the lines that are to be added for it."""
         new = files_of(now.listing)
         stale = {name for name, stamp in self.stamps.items() if now.stamp(name) != stamp}
-        gone = sorted(name for name in stale if now.stamp(name) is None)
+        deleted = sorted(name for name in stale if now.stamp(name) is None)
         lacking = {
             name: lines
             for name, lines in new.items()
-            if name not in gone
-            and (self.shown.get(name) != lines if name in stale else not _holds(self.shown.get(name), lines))
+            if name not in deleted
+            and (self.shown.get(name) != lines if name in stale else not _shows(self.shown.get(name), lines))
         }
         missed = {name: self.missed.get(name, 0) + 1 for name in lacking}
         due = {
@@ -88,14 +88,14 @@ class RestingMap:
             or missed[name] >= MISSED
             or now.mentions().names(name, lines, self.shown.get(name, ""))
         }
-        shown = {name: lines for name, lines in {**self.shown, **due}.items() if name not in gone}
+        shown = {name: lines for name, lines in {**self.shown, **due}.items() if name not in deleted}
         stamps = {
             name: now.stamp(name) if name in due or name in new else self.stamps[name] for name in shown
         }
-        left = {name: times for name, times in missed.items() if name not in due}
+        missed_yet = {name: times for name, times in missed.items() if name not in due}
         added = [f"{name}:\n{lines}" if lines else name for name, lines in due.items()]
-        added += [GONE + ", ".join(gone)] if gone else []
-        return replace(self, shown=shown, stamps=stamps, missed=left), "\n".join(added)
+        added += [GONE + ", ".join(deleted)] if deleted else []
+        return replace(self, shown=shown, stamps=stamps, missed=missed_yet), "\n".join(added)
 
     def anew(self, now: MapNow) -> RestingMap:
         """The map to be sent where nothing behind it is in the cache: this one, if it was sent whole and
@@ -103,7 +103,7 @@ class RestingMap:
         new = files_of(now.listing)
         if (
             files_of(self.listing) == self.shown
-            and all(_holds(self.shown.get(name), lines) for name, lines in new.items())
+            and all(_shows(self.shown.get(name), lines) for name, lines in new.items())
             and all(now.stamp(name) == stamp for name, stamp in self.stamps.items())
         ):
             return replace(self, missed={})
@@ -123,6 +123,6 @@ def files_of(listing: str) -> dict[str, str]:
     return {name: "\n".join(lines) for name, lines in found.items()}
 
 
-def _holds(known: str | None, lines: str) -> bool:
+def _shows(shown: str | None, lines: str) -> bool:
     """Whether the lines that were shown of a file are all of these."""
-    return known is not None and set(lines.splitlines()) <= set(known.splitlines())
+    return shown is not None and set(lines.splitlines()) <= set(shown.splitlines())

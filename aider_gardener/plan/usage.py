@@ -83,21 +83,21 @@ class Usage:
         self.prices = Prices()
         self._last_at = -math.inf
         self._last_prompt = 0
-        self._held_seconds = CACHE_SECONDS
-        self._kept_seconds = 0.0
+        self._cache_seconds = CACHE_SECONDS
+        self._warmed_seconds = 0.0
         self._caches = False
         self._recent: deque[Call] = deque(maxlen=RECENT_CALLS)
         self._cold: deque[bool] = deque(maxlen=RECENT_CALLS)
         self._ratios: dict[str, tuple[float, ...]] = {}
         self._longest: dict[str, int] = {}
 
-    def add(self, call: Call, prices: Prices, *, kept_seconds: float = 0.0) -> None:
-        """Count a call that has just ended. Until `kept_seconds` after it the host itself sees to it that the
-        cache keeps its prompt."""
+    def add(self, call: Call, prices: Prices, *, warmed_seconds: float = 0.0) -> None:
+        """Count a call that has just ended. Until `warmed_seconds` after it the host itself sees to it that
+        the cache keeps its prompt."""
         if call.cached_tokens > HELD_SHARE * self._last_prompt > 0:
-            self._held_seconds = max(self._held_seconds, self.idle_seconds - self._kept_seconds)
+            self._cache_seconds = max(self._cache_seconds, self.idle_seconds - self._warmed_seconds)
         self._cold.append(self.is_cold)
-        self._kept_seconds = kept_seconds
+        self._warmed_seconds = warmed_seconds
         self.prices, self._last_at, self._last_prompt = prices, self._clock(), call.prompt_tokens
         if call.reported:
             self._recent.append(call)
@@ -119,7 +119,7 @@ class Usage:
     @property
     def is_cold(self) -> bool:
         """Whether the last call is so long ago that nothing of it is in the provider's cache."""
-        return self._kept_seconds + self._held_seconds <= self.idle_seconds < math.inf
+        return self._warmed_seconds + self._cache_seconds <= self.idle_seconds < math.inf
 
     @property
     def is_served(self) -> bool:

@@ -56,8 +56,8 @@ class Piece(dict[str, Any]):
     ) -> None:
         super().__init__(message)
         self.levels, self.mark, self.is_note = levels, mark, is_note
-        self.role, self._made = str(message["role"]), message["content"]
-        self.content = self._made if isinstance(self._made, str) else repr(self)  # never so in a history
+        self.role, self._given = str(message["role"]), message["content"]
+        self.content = self._given if isinstance(self._given, str) else repr(self)  # never so in a history
         self._counted: tuple[TokenCounter, int] | None = None
 
     @property
@@ -72,7 +72,7 @@ class Piece(dict[str, Any]):
     def is_of(self, mark: object) -> bool:
         """Whether it is a message of this chat as that made it: a host may write into its own messages. That
         the user interrupted its answer makes no other message of it."""
-        return self.mark is mark and self["content"] in (self._made, f"{self._made}\n{INTERRUPTION}")
+        return self.mark is mark and self["content"] in (self._given, f"{self._given}\n{INTERRUPTION}")
 
     def tokens(self, count: TokenCounter) -> int:
         """Its tokens; those of its text are counted once."""
@@ -99,9 +99,9 @@ def has_edit(entry: Entry) -> bool:
     return entry.role == "assistant" and any(segment.cls is ContentClass.EDIT for segment in entry.segments)
 
 
-def outcome(made: object) -> str:
+def outcome(edited: object) -> str:
     """What became of an edit of which only that in a list of files was made, by what an event has of it."""
-    files = ", ".join(map(str, made)) if isinstance(made, list) else ""
+    files = ", ".join(map(str, edited)) if isinstance(edited, list) else ""
     return f"made in {files} alone" if files else UNDONE
 
 

@@ -123,15 +123,15 @@ class Backlog:
         """Embed passages that a question is likely to need before the others, as many as a turn may wait for;
         returns how many. Does nothing as long as the model is not loaded."""
         embedder, began = self._embedder, time.monotonic()
-        made: list[tuple[StoredPassage, Vector]] = []
+        vectors: list[tuple[StoredPassage, Vector]] = []
         if embedder is None or self.off:
             return 0
         try:
             for passage in passages:
                 if time.monotonic() - began > QUESTION_SECONDS:
                     break
-                made.append((passage, embedder.embed([passage.text])[0]))
-            return self.store.put_vectors(made, embedder.name) if made else 0
+                vectors.append((passage, embedder.embed([passage.text])[0]))
+            return self.store.put_vectors(vectors, embedder.name) if vectors else 0
         except StoreError:
             return 0
         except Exception as error:  # any failure of the model: full text serves alone

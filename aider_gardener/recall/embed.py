@@ -163,8 +163,8 @@ def load_offered(name: str) -> Embedder:
 def not_offered(name: str) -> str:
     """Why there is no embedder of this name, in one line; "" where there is."""
     there = [USE, NONE] if name in (USE, NONE) else [USE, NONE, *sorted(_offered())]
-    known = ", ".join(there)
-    return "" if name in there else f"no installed package offers an embedder {name}; there are {known}"
+    names = ", ".join(there)
+    return "" if name in there else f"no installed package offers an embedder {name}; there are {names}"
 
 
 def _offered() -> Mapping[str, EntryPoint]:

@@ -53,8 +53,8 @@ def encoder(weights: Path, pieces: Path) -> object:
     def windowed(name: str) -> list[Any]:
         return [parts[f"{name}{size}"] for size in WINDOWS]
 
-    made: object = NumpyBackend.__new__(NumpyBackend)
-    vars(made).update(
+    backend: object = NumpyBackend.__new__(NumpyBackend)
+    vars(backend).update(
         parts,
         sp=tokenizer(pieces.read_bytes()),
         table=Words(weights, archive),
@@ -71,7 +71,7 @@ def encoder(weights: Path, pieces: Path) -> object:
         _feat_dim=WIDTH + sum(part.shape[1] for part in windowed("proj")),
         _threadpool=ThreadpoolController().limit,
     )
-    return made
+    return backend
 
 
 class Words:
@@ -146,8 +146,8 @@ def tokenizer(data: bytes) -> object:
     rest = _parse_fields(data, end, len(data))
     begin, size = rest[3][0]
     at, size = _parse_fields(data, begin, begin + size)[2][0]
-    made: object = UsePureTokenizer.__new__(UsePureTokenizer)
-    vars(made).update(
+    instance: object = UsePureTokenizer.__new__(UsePureTokenizer)
+    vars(instance).update(
         _prefixes=Ids(names),
         _scores=scores,
         _unk_id=0,
@@ -157,4 +157,4 @@ def tokenizer(data: bytes) -> object:
         _max_len=LONGEST_PIECE,
         _normalizer=_Normalizer(data[at : at + size]),
     )
-    return made
+    return instance

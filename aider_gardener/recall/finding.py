@@ -155,11 +155,11 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     def information(some: frozenset[str]) -> float:
         return sum(log(len(best) / counts[word]) for word in some)
 
-    told = [(information(each), values(each)) for each in words]
+    contents = [(information(each), values(each)) for each in words]
     relevance = {id(passage): passage.relevance for passage in found}
     amended = set[int]()
     for one, other in combinations(range(len(best)), 2):
-        (all_one, values_one), (all_other, values_other) = told[one], told[other]
+        (all_one, values_one), (all_other, values_other) = contents[one], contents[other]
         differ, same = values_one ^ values_other, words[one] & words[other]
         if differ & asked or times[one] == times[other]:
             continue
@@ -213,7 +213,7 @@ def read(
     own, store = chat.seq_of, archive.store
     asked = (chat.entries[seq].id for seq in open_exchange(chat))
     closed = excluded(chat) if request.unasked else frozenset(asked)
-    known, stored = set[int](), dict[str, Entry]()
+    read_chunks, stored = set[int](), dict[str, Entry]()
     for begin in range(0, len(order), READ_AT_ONCE):
         chunks = {int(at): int(evidence.chunks[at]) for at in order[begin : begin + READ_AT_ONCE]}
         quoted = store.quoted(list(chunks.values()))
@@ -221,9 +221,9 @@ def read(
         stored |= store.get_many(others)
         for at, chunk in chunks.items():
             found = quoted.get(chunk)
-            if found is None or chunk in known or found.entry_id in closed:
+            if found is None or chunk in read_chunks or found.entry_id in closed:
                 continue
-            known.add(chunk)
+            read_chunks.add(chunk)
             seq = own.get(found.entry_id)
             entry = stored.get(found.entry_id) if seq is None else chat.entries[seq]
             if entry is None:

@@ -96,9 +96,9 @@ def when(at: float) -> str:
     """A day and time of this machine's zone, "12 Nov 14:02", with the year where it is another; "" for 0."""
     if not at:
         return ""
-    said, now = time.localtime(at), time.localtime()
-    year = "" if said.tm_year == now.tm_year else f" {said.tm_year}"
-    return f"{said.tm_mday} {time.strftime('%b', said)}{year} {time.strftime('%H:%M', said)}"
+    then, now = time.localtime(at), time.localtime()
+    year = "" if then.tm_year == now.tm_year else f" {then.tm_year}"
+    return f"{then.tm_mday} {time.strftime('%b', then)}{year} {time.strftime('%H:%M', then)}"
 
 
 def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:

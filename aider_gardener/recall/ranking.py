@@ -74,13 +74,13 @@ def scores(evidence: Evidence, similarity: Floats) -> Scores:
     """Score n passages, given the cosine of each with the question (NaN where no vector is known)."""
     import numpy as np
 
-    held = evidence.has_word
+    has_word = evidence.has_word
     begins, ends = session_bounds(evidence.sessions)
     lengths = sums(np.maximum(evidence.ends - evidence.starts, 1))
-    counts = np.zeros((len(held), len(evidence) + 1), dtype=np.int32)
-    np.cumsum(held, axis=1, out=counts[:, 1:])
+    counts = np.zeros((len(has_word), len(evidence) + 1), dtype=np.int32)
+    np.cumsum(has_word, axis=1, out=counts[:, 1:])
     rarities = rarity(counts[:, -1], len(evidence))
-    own = weighed(zip(rarities, held, strict=True), len(evidence))
+    own = weighed(zip(rarities, has_word, strict=True), len(evidence))
 
     def window(reach: int) -> tuple[Numbers, Numbers]:
         """Where it begins and ends around each passage, within its session."""
@@ -91,7 +91,7 @@ def scores(evidence: Evidence, similarity: Floats) -> Scores:
         return okapi(counts, low, high, lengths[high] - lengths[low])
 
     near, far = fit(*window(NEAR)), fit(*window(FAR))
-    cosine = known(similarity)
+    cosine = filled(similarity)
     low, high = window(NEIGHBOURS)
     total = sums(cosine)
     around = (total[high] - total[low]) / (high - low)
@@ -154,7 +154,7 @@ def first(values: Floats) -> Floats:
     return found
 
 
-def known(similarity: Floats) -> Floats:
+def filled(similarity: Floats) -> Floats:
     """The cosines; for a passage whose vector is not known yet the mean of the others, 0 where none is."""
     import numpy as np
 
@@ -190,5 +190,5 @@ def is_question(text: str) -> bool:
 def text_bonus(text: str, names: Collection[str]) -> float:
     """What the text of a passage adds to its relevance; `names` are the words of the question."""
     asks = WEIGHTS.asks * is_question(text)
-    said = WEIGHTS.named * any(name.lower() in names for name in NAME.findall(text))
-    return (asks + said) / MOST
+    named = WEIGHTS.named * any(name.lower() in names for name in NAME.findall(text))
+    return (asks + named) / MOST

@@ -106,16 +106,16 @@ def pack(
 ) -> list[Recalled]:
     """The first of these passages that fit, no text twice and nothing that stands in the prompt. A passage is
     taken to have its share of the tokens of its message; all of them are counted once, together."""
-    taken, left = list[Recalled](), int(SLACK * request.token_limit)
+    taken, room_tokens = list[Recalled](), int(SLACK * request.token_limit)
     texts, headings = set[str](), set[tuple[str, str]]()
     spans = defaultdict[str, list[tuple[int, int]]](list)
     in_prompt = [request.prompt_text, *(piece.content for piece in chat.pieces)] if request.unasked else []
     lines = (squeeze(line) for text in in_prompt for line in text.split("\n"))  # all words at once are many
-    standing = " ".join(filter(None, lines))
+    prompt_words = " ".join(filter(None, lines))
     for passage in found:
-        if standing and squeeze(passage.text) in standing:
+        if prompt_words and squeeze(passage.text) in prompt_words:
             continue
-        item = as_recalled(passage, request, archive, chat, room=left)
+        item = as_recalled(passage, request, archive, chat, room=room_tokens)
         if item is None or (bare := squeeze(item.text)) in texts:
             continue
         if any(start <= item.start and item.end <= end for start, end in spans[item.entry_id]):
@@ -124,16 +124,16 @@ def pack(
         share = len(item.text) / max(1, len(passage.entry.content))
         cost = ceil(share * passage.entry.tokens) + item.text.count("\n") + 1
         cost += GAP_TOKENS if head in headings else HEADING_TOKENS
-        if cost > left:
+        if cost > room_tokens:
             continue
-        left -= cost
-        held = set(map(stem, index_words(item.text)))
-        met = tuple(word for word in words if stem(word) in held)
+        room_tokens -= cost
+        stems = set(map(stem, index_words(item.text)))
+        met = tuple(word for word in words if stem(word) in stems)
         taken.append(item._replace(words=met))
         texts.add(bare)
         spans[item.entry_id].append((item.start, item.end))
         headings.add(head)
-        if left < LEAST_TOKENS or len(taken) == request.passages:
+        if room_tokens < LEAST_TOKENS or len(taken) == request.passages:
             break
     while taken and archive.count(body(taken, archive.session, with_ids=request.ids)) > request.token_limit:
         taken.pop()
@@ -223,13 +223,13 @@ def body(found: Sequence[Recalled], session: str, *, with_ids: bool) -> str:
         found,
         key=lambda one: (at[one.session], one.session, one.turn, one.created_at, one.entry_id, one.start),
     ):
-        said = item.entry_id + heading(item, session)
-        if said != last:
+        key = item.entry_id + heading(item, session)
+        if key != last:
             lines.append(heading(item, session, with_id=with_ids))
         elif item.start > end + NEXT_CHARS:
             lines.append("> …")
         lines.append(quoted(item.text))
-        last, end = said, item.end
+        last, end = key, item.end
     return "\n".join(lines)
 
 

@@ -108,10 +108,10 @@ def excluded(chat: Chat) -> frozenset[str]:
     """Ids that must not be recalled unasked: what stands in full, the open question, what is gone."""
     shown = {seq for seq in members([*chat.done, *chat.cur]) if chat.levels.get(seq) in (None, Level.FULL)}
     closed = shown | open_exchange(chat)
-    gone = {chat.entries[seq].id for seq in chat.gone}
-    if gone:  # said again, it may be had
-        gone -= {e.id for seq, e in chat.entries.items() if seq not in closed and seq not in chat.gone}
-    return frozenset({chat.entries[seq].id for seq in closed} | gone)
+    ids = {chat.entries[seq].id for seq in chat.removed}
+    if ids:  # said again, it may be had
+        ids -= {e.id for seq, e in chat.entries.items() if seq not in closed and seq not in chat.removed}
+    return frozenset({chat.entries[seq].id for seq in closed} | ids)
 
 
 def both_ends(question: str) -> str:

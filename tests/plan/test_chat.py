@@ -75,7 +75,7 @@ def test_a_copy_of_a_message_is_a_plain_dict_and_a_new_message(copied: Any) -> N
     copies = [copied(piece) for piece in done]
     assert [type(each) for each in copies] == [dict, dict] and copies == done
     chat, added = synced(chat, copies)
-    assert added == ["a", "b"] and chat.gone == {0, 1}
+    assert added == ["a", "b"] and chat.removed == {0, 1}
     assert chat.entries[0].id == chat.entries[2].id, "of the one original that there is"
 
 
@@ -85,7 +85,7 @@ def test_a_message_that_the_host_has_written_into_is_a_new_one() -> None:
     cur[-1]["content"] += "\nand more"
     chat, added = synced(chat, [], [*cur, message("assistant", "I see.")])
     assert added == ["c\nand more", "I see."]
-    assert chat.gone == {2} and chat.order == (0, 1, 3, 4)
+    assert chat.removed == {2} and chat.order == (0, 1, 3, 4)
 
 
 def test_a_message_whose_answer_was_interrupted_stays_what_it_is_and_says_so_in_the_list() -> None:
@@ -93,7 +93,7 @@ def test_a_message_whose_answer_was_interrupted_stays_what_it_is_and_says_so_in_
     chat = chat_of([], cur)
     cur[-1]["content"] += "\n^C KeyboardInterrupt"
     chat, added = synced(chat, [], [*cur, message("assistant", "I see.")])
-    assert added == ["I see."] and chat.gone == set() and chat.order == (0, 1, 2, 3)
+    assert added == ["I see."] and chat.removed == set() and chat.order == (0, 1, 2, 3)
     chat = chat.shown_at({0: LINE}, text_of)
     assert chat.cur[-2]["content"] == "c\n^C KeyboardInterrupt"
 
@@ -124,7 +124,7 @@ def test_an_older_list_that_the_host_restores_shows_what_it_showed() -> None:
     assert older[0].content.startswith(NOTE_HEAD)
     chat = chat.shown_at(dict.fromkeys(range(4), HIDDEN), text_of)
     back, added = synced(chat, older)
-    assert (added, back.levels, back.gone) == ([], {0: Level.COMPRESSED, 1: LINE}, set())
+    assert (added, back.levels, back.removed) == ([], {0: Level.COMPRESSED, 1: LINE}, set())
     back, added = synced(chat, list(whole))
     assert (added, back.levels, back.floor) == ([], {}, 0)
     assert contents(back) == ["a", "b", "c", "d", "e", "f", "g", "h"]
@@ -133,16 +133,16 @@ def test_an_older_list_that_the_host_restores_shows_what_it_showed() -> None:
 def test_what_the_host_takes_out_is_gone_and_the_floor_stays() -> None:
     done = talk(("a", "b"), ("c", "d"))
     chat, _added = synced(chat_of(done), done[:2])
-    assert (chat.gone, chat.floor) == ({2, 3}, 0)
+    assert (chat.removed, chat.floor) == ({2, 3}, 0)
     chat, _added = synced(chat, done[:2], [message("user", "tried and taken back")])
     chat, _added = synced(chat, done[:2])
-    assert (chat.gone, chat.floor) == ({2, 3, 4}, 0)
+    assert (chat.removed, chat.floor) == ({2, 3, 4}, 0)
 
 
 @pytest.mark.parametrize("left", [[], [message("user", "new")]])
 def test_when_nothing_known_is_left_the_chat_was_cleared(left: list[dict[str, Any]]) -> None:
     chat, _added = synced(chat_of(talk(("a", "b"), ("c", "d"))), [], list(left))
-    assert (chat.floor, chat.gone) == (4, {0, 1, 2, 3})
+    assert (chat.floor, chat.removed) == (4, {0, 1, 2, 3})
     chat, added = synced(chat, [], [*chat.cur, *talk(("a", "b"))])
     assert (added, chat.floor) == (["a", "b"], 4)
 

@@ -63,7 +63,7 @@ def change(chance: random.Random, files: dict[str, File]) -> None:
 def rests(last: Layout, layout: Layout, files: Sequence[File], whole: Sequence[str]) -> bool:
     """Whether what was sent stands as it did, or there may be too much garbage: a change adds half of its file to
     it at most, or the old copy."""
-    if layout.laid == last.laid:
+    if layout.renewals == last.renewals:
         return layout.updates[: len(last.updates)] == last.updates and (
             (layout.bases, layout.gathered) == (last.bases, last.gathered)
         )
@@ -96,7 +96,7 @@ def test_files_are_read_right_and_what_was_sent_rests_whatever_happens_to_them(s
         )
         assert not any(map(layout.diffs, whole))
         again = layout.next(given_now, MapNow(), layout.history)
-        assert (again.sent, again.updates, again.laid) == (layout.sent, layout.updates, layout.laid)
+        assert (again.sent, again.updates, again.renewals) == (layout.sent, layout.updates, layout.renewals)
         roles = {file.name: file.read_only for file in given_now}
         all_stand = all(roles.get(name) is each.file.read_only for name, each in last.last.items())
         if last.begun and all_stand and tuple(history[: len(last.history)]) == last.history and not cold:

@@ -106,7 +106,7 @@ def test_a_cache_is_cold_after_five_minutes_or_what_the_provider_has_shown() -> 
 def test_a_cache_that_the_host_keeps_warm_says_nothing_of_how_long_it_is_held_without() -> None:
     now = [1_000.0]
     usage = Usage(lambda: now[0])
-    usage.add(Call(1_000, 1), Prices(), kept_seconds=600.0)
+    usage.add(Call(1_000, 1), Prices(), warmed_seconds=600.0)
     now[0] += 800.0
     assert not usage.is_cold
     usage.add(Call(1_100, 1, cached_tokens=1_000), Prices())

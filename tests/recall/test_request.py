@@ -80,9 +80,9 @@ def test_what_was_taken_out_may_come_back_once_it_was_said_again() -> None:
     port = chat.entries[0].id
     chat = chat.shown_at({0: Level.HIDDEN, 4: Level.HIDDEN}, lambda entry, _level: entry.content)
     chat = replace(chat, order=tuple(seq for seq in chat.order if seq != 0))
-    assert chat.gone == {0} and port not in excluded(chat)
+    assert chat.removed == {0} and port not in excluded(chat)
     chat = replace(chat, order=tuple(seq for seq in chat.order if seq != 4))
-    assert chat.gone == {0, 4} and port in excluded(chat)
+    assert chat.removed == {0, 4} and port in excluded(chat)
     assert chat.entries[2].id in excluded(chat), "what stands in full"
 
 

@@ -279,7 +279,7 @@ def used(
     reported = reported_call(completion)
     call = reported or Call(estimated, plain(coder.partial_response_content or ""), reported=False)
     pings = coder.num_cache_warming_pings if coder.add_cache_headers and coder.ok_to_warm_cache else 0
-    state.usage.add(call, prices_of(coder), kept_seconds=pings * PING_SECONDS)
+    state.usage.add(call, prices_of(coder), warmed_seconds=pings * PING_SECONDS)
     if state.frame.model == model.name and state.usage.taken(model.name, call) > state.frame.window > 0:
         state.frame = replace(state.frame, window=listed_window(model))  # a smaller one was stated
     sent(state, texts, estimated)

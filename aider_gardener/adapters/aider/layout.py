@@ -104,7 +104,7 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
     if wrong := layout.wrong(files):
         state.event("layout", files=sorted(wrong))
         layout = last.next(files, map_now, keys, cold=cold, whole=whole | wrong)
-    if layout.laid != last.laid or state.note.key is None:  # it went as all was put back whole
+    if layout.renewals != last.renewals or state.note.key is None:  # it went as all was put back whole
         note = gardener.map_note(lambda: around(chunks))
     else:
         note = state.note.text

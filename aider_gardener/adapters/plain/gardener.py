@@ -234,7 +234,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         """What is recalled for a question: the same in every prompt of its turn until the view is changed, so
         that the provider's cache holds it."""
         state, chat = self.state, self.state.chat
-        key = (asked.seq, chat.floor, len(chat.forgotten), len(chat.gone), state.plans[-1:])
+        key = (asked.seq, chat.floor, len(chat.forgotten), len(chat.removed), state.plans[-1:])
         if key != self._recalled[0]:
             self._recalled = key, self.recall_note(asked.content, in_prompt)
         return self._recalled[1]

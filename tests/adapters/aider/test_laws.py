@@ -194,7 +194,7 @@ class ChatLaws(RuleBasedStateMachine):
         self.type("/gardener off")
         chat = self.gardener.state.chat
         assert all(len(piece.members) == 1 for piece in [*chat.done, *chat.cur])
-        said = [entry for seq, entry in chat.entries.items() if seq not in chat.gone]
+        said = [entry for seq, entry in chat.entries.items() if seq not in chat.removed]
         assert sorted((e.role, e.content) for e in said) == sorted(
             (message["role"], message["content"]) for message in self.as_typed()
         )

@@ -89,7 +89,7 @@ def test_architect_keeps_the_editor_out_of_the_chat(begin: Begin) -> None:
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
     kept = [entry.content for entry in driver.coder.gardener.state.chat.entries.values()]
     assert any("Change the greeting" in text for text in kept)
-    assert not driver.coder.gardener.state.chat.gone
+    assert not driver.coder.gardener.state.chat.removed
 
 
 def test_no_summary_is_paid_for_the_chat_of_a_helper_that_is_over(begin: Begin) -> None:
@@ -119,7 +119,7 @@ def test_a_message_whose_answer_was_broken_off_is_one_message(begin: Begin, firs
     state = driver.coder.gardener.state
     said = [entry.content for entry in state.archive.store.session_entries(state.archive.session)]
     assert [text for text in said if "77120431" in text] == ["remember the number 77120431"]
-    assert (state.chat.gone, state.chat.floor, state.chat.turn) == (set(), 0, 2 if first else 3)
+    assert (state.chat.removed, state.chat.floor, state.chat.turn) == (set(), 0, 2 if first else 3)
     sent = [message["content"] for message in driver.model.requests[-1]]
     assert "remember the number 77120431\n^C KeyboardInterrupt" in sent, "prompts are aider's"
 
