@@ -167,9 +167,9 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     if host == CLAUDE:
         folder = user_directory() / "claude-code"
         steps = hosts.claude_steps(folder, "local" if project else "user", ours=ours)
-        told = [hosts.shell_line(["claude", *step]) for step in steps]
+        host_lines = [hosts.shell_line(["claude", *step]) for step in steps]
         if not dry_run:
-            told = [hosts.with_claude(folder, steps, root, command, ours=ours)]
+            host_lines = [hosts.with_claude(folder, steps, root, command, ours=ours)]
             if not (ours or project):
                 hosts.remove_marketplace(folder)
     else:
@@ -187,9 +187,9 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
         if not dry_run:
             for one in changes if ours else reversed(changes):  # a folder goes behind what was put into it
                 hosts.carry_out(one, records, ours=ours)
-        told = [hosts.AFTERWARDS[host]] if ours and host in hosts.AFTERWARDS and not dry_run else []
-    made = [one for one in changes if one.before != one.after]
-    value = {"host": host, "files": [str(one.path) for one in made], "told": told}
-    lines = [one.diff() if dry_run else f"{one.done} {one.path}" for one in made]
-    nothing = [f"{host}: nothing to change"] if changes and not made else []
-    put(value, lambda: [*lines, *nothing, *told])
+        host_lines = [hosts.AFTERWARDS[host]] if ours and host in hosts.AFTERWARDS and not dry_run else []
+    changed = [one for one in changes if one.before != one.after]
+    value = {"host": host, "files": [str(one.path) for one in changed], "told": host_lines}
+    lines = [one.diff() if dry_run else f"{one.done} {one.path}" for one in changed]
+    nothing = [f"{host}: nothing to change"] if changes and not changed else []
+    put(value, lambda: [*lines, *nothing, *host_lines])

@@ -61,7 +61,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
 
     if (to is None) == (source is None):
         raise UsageError("say where: --to PLACE, or --from PLACE")
-    own, _key = archive_directory(made=to is None)
+    own, _key = archive_directory(create=to is None)
     there = store_directory(None, files.in_home(to)) if isinstance(to, Path) else to
     other = archive_directory(source)[0] if isinstance(source, Path) else source
     if os.path.realpath(own) == os.path.realpath(str(there or other)):
@@ -69,7 +69,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     with closing(opened(other or own, source=True)) as given:
         if given.database.key and not (readable or isinstance(there or own, Path)):
             raise UsageError(ENCRYPTED)
-        with closing(opened(there or own, made=True)) as taking:
+        with closing(opened(there or own, create=True)) as taking:
             count = taking.copy_from(given)
             kind = "SQLite" if taking.is_file else "lines of JSON" if taking.directory else "PostgreSQL"
     for line in (given.notice, taking.notice):
@@ -86,10 +86,10 @@ def store_verify() -> None:
     and what the copy holds. Exit 1 when anything was wrong.
     """
     with closing(opened()) as store:
-        told = [store.notice]
+        notices = [store.notice]
         problems = [*filter(None, [store.mended]), *store.verify()]
-        told.append(store.notice)
-        for notice in dict.fromkeys(told):
+        notices.append(store.notice)
+        for notice in dict.fromkeys(notices):
             notify(notice if notice not in problems else "")
         put(problems, lambda: problems or ["The archive is sound."])
     if problems:
@@ -113,7 +113,7 @@ def store_import(file: Path) -> None:
 
     with suppress(OSError):  # told when it is taken in
         next(read_export(file))  # no archive is begun for what is none
-    click.echo(f"{counted(open_archive(made=True).import_(file), 'new line')} read from {file}")
+    click.echo(f"{counted(open_archive(create=True).import_(file), 'new line')} read from {file}")
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")

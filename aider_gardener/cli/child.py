@@ -49,8 +49,8 @@ class Output:
     """
 
     def __init__(self, through: BinaryIO | None = None) -> None:
-        self.held: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - it lives as long as this
-        self.size = self.lines = self.held_size = 0
+        self.spool: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - it lives as long as this
+        self.size = self.lines = self.spool_bytes = 0
         self.binary = self.passed = self.closed = False
         self._end = b""
         self.last_at = time.monotonic()
@@ -75,7 +75,7 @@ class Output:
         with self._lock:
             self.closed = True
 
-    def look_for_reader(self) -> None:
+    def check_reader(self) -> None:
         """Take no more once nobody reads what would be printed, as behind `| head`."""
         if self._through and hasattr(select, "poll"):
             watch = select.poll()
@@ -92,8 +92,8 @@ class Output:
         self.last_at = time.monotonic()
         if self.binary and self._through and not self.passed:
             self.passed = True
-            self.held.seek(0)
-            self._print(self.held.read())
+            self.spool.seek(0)
+            self._print(self.spool.read())
         if self.passed:
             self._print(chunk)
         elif not self.problem:
@@ -101,12 +101,12 @@ class Output:
 
     def _buffer(self, chunk: bytes) -> None:
         try:
-            self.held.write(chunk)
-            self.held.flush()
-            self.held_size += len(chunk)
+            self.spool.write(chunk)
+            self.spool.flush()
+            self.spool_bytes += len(chunk)
         except OSError as error:
             self.problem = DROPPED.format(lines=self.lines, why=error.strerror)
-        if self.held_size > HELD_BYTES:
+        if self.spool_bytes > HELD_BYTES:
             self.problem = DROPPED.format(lines=self.lines, why="it is over a gigabyte")
 
     def _print(self, chunk: bytes) -> None:
@@ -125,23 +125,23 @@ class Output:
 
     def copy_to(self, out: IO[bytes]) -> None:
         """Write what is held, byte for byte."""
-        self.held.seek(0)
-        shutil.copyfileobj(self.held, out)
+        self.spool.seek(0)
+        shutil.copyfileobj(self.spool, out)
 
     @property
     def is_read_whole(self) -> bool:
         """Whether `text` is all of it."""
-        return self.size <= READ_BYTES and self.held_size == self.size
+        return self.size <= READ_BYTES and self.spool_bytes == self.size
 
     def text(self) -> str:
         """The output as text; of a very long one both ends. What is not UTF-8 is replaced."""
-        self.held.seek(0)
-        if self.held_size <= READ_BYTES:
-            return self.held.read().decode("utf-8", "replace")
+        self.spool.seek(0)
+        if self.spool_bytes <= READ_BYTES:
+            return self.spool.read().decode("utf-8", "replace")
         half = READ_BYTES // 2
-        head = self.held.read(half)
-        self.held.seek(self.held_size - half)
-        tail = self.held.read()
+        head = self.spool.read(half)
+        self.spool.seek(self.spool_bytes - half)
+        tail = self.spool.read()
         end, start = head.rfind(b"\n", half // 2), tail.find(b"\n", 0, half // 2) + 1  # a longer line is cut
         return b"\n".join((head[:end] if end > 0 else head, tail[start:])).decode("utf-8", "replace")
 
@@ -168,12 +168,12 @@ def run(command: Sequence[str], output: Output) -> int:
             if is_shown and not output.passed and now - drawn_at >= PROGRESS_SECONDS:
                 drawn_at = now
                 _draw(f"{now - began:.0f} s, {output.lines:,} lines: {output.last_line}")
-            output.look_for_reader()
+            output.check_reader()
             ended = ended or (now if process.poll() is not None else 0.0)
             if ended and now - (ended if signals else max(ended, output.last_at)) > SILENT_SECONDS:
                 output.end()
-                left = f"{command[0]} left a process behind"
-                output.problem = f"{left}; what it prints from now on is not shown"
+                cause = f"{command[0]} left a process behind"
+                output.problem = f"{cause}; what it prints from now on is not shown"
                 break
         status = process.wait()
     if drawn_at > began:

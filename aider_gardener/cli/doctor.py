@@ -112,17 +112,17 @@ def archive() -> Found:
             return False, location.UNWRITABLE.format(path=path)
     place = path_shown(directory, Path.cwd())
     aside = ", ".join(location.names_in(directory, location.ASIDE))
-    told = f"; set aside there, and no part of it: {aside}" if aside else ""
+    aside_note = f"; set aside there, and no part of it: {aside}" if aside else ""
     with reading(directory, key) as store:
         if store is None:
-            return True, f"none yet (will be made in {place}){told}"
+            return True, f"none yet (will be made in {place}){aside_note}"
         problems = store.verify()
     if not problems:
-        return True, f"sound, in {place}{told}"
+        return True, f"sound, in {place}{aside_note}"
     more = f" and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
     named = "; ".join(problems[:MOST_PROBLEMS])
     mends = "" if "`gardener store verify`" in named else "; `gardener store verify` puts right what it can"
-    return False, f"{named}{more}{mends}{told}"
+    return False, f"{named}{more}{mends}{aside_note}"
 
 
 def hooks() -> Found:

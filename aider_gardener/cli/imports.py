@@ -51,7 +51,7 @@ def import_chats(path: Path | None) -> None:
         why = next((f"{name}: {why}" for name, why in found.others.items()), f"{path}: holds no chats")
         raise UsageError(f"{why}; name a .jsonl of Claude Code or Codex, an {HISTORY} or a folder of them")
     if chats:
-        directory, key_source = archive_directory(made=True)
+        directory, key_source = archive_directory(create=True)
         opened = open_store(
             directory, key_source=key_source, or_memory=False, patience_milliseconds=PATIENCE_MILLISECONDS
         )
@@ -59,8 +59,8 @@ def import_chats(path: Path | None) -> None:
             size = sum(chat.size for chat in chats)
             with progress_bar(size, "Importing") as bar:
                 ingest(store, str(project), chats, found, bar.update)
-            notice, is_kept = store.notice, store.persistent
-        if not is_kept:
+            notice, is_persistent = store.notice, store.persistent
+        if not is_persistent:
             raise StoreError(f"nothing was imported: {notice}")
         notify(notice)
     put(vars(found), lambda: report(found))
@@ -70,9 +70,9 @@ def report(found: Imported) -> Iterator[str]:
     """What came of it, a line each."""
     if found.chats:
         hosts = ", ".join(f"{host} {count:,}" for host, count in found.chats.most_common())
-        known = f"; of {counted(found.known, 'chat')} nothing was new" if found.known else ""
+        unchanged = f"; of {counted(found.known, 'chat')} nothing was new" if found.known else ""
         new = counted(found.messages, "new message")
-        yield f"{counted(found.chats.total(), 'chat')} read ({hosts}): {new}{known}"
+        yield f"{counted(found.chats.total(), 'chat')} read ({hosts}): {new}{unchanged}"
         if found.elsewhere:
             yield f"Held in another folder: {found.elsewhere:,} of these"
         yield f"Not kept: {by_kind(+found.lost) or 'nothing'}"

@@ -95,8 +95,8 @@ def change(series: Series, root: Path, word: str) -> None:
     state, is_wanted = state_of(series, root), word == "applied"
     moved = [patch for patch in series.patches if (patch in state.applied) != is_wanted]
     for patch in series.patches:
-        if not is_wanted and patch not in state.applied and (said := fault(series, state, patch)):
-            raise PatchError(f"whether it is in the tree cannot be said: {said}")
+        if not is_wanted and patch not in state.applied and (problem := fault(series, state, patch)):
+            raise PatchError(f"whether it is in the tree cannot be said: {problem}")
     changed = turn_into(root, state, series.patches if is_wanted else ())
 
     def shown() -> Iterator[str]:

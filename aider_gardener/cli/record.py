@@ -51,8 +51,8 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     program = Path(command[0]).name.removesuffix(".exe") if command else ""
     if program not in PROGRAMS:
         raise UsageError("record what? try: gardener record -- aider-gardener --model gpt-4o")
-    root, beside = repository_root(Path.cwd()), place_of()[0] / RECORDINGS_NAME
-    place = folder or beside / datetime.now().strftime("%Y%m%d-%H%M%S")
+    root, recordings = repository_root(Path.cwd()), place_of()[0] / RECORDINGS_NAME
+    place = folder or recordings / datetime.now().strftime("%Y%m%d-%H%M%S")
     if (place / "session.jsonl").exists():
         raise UsageError(f"{place} holds a recording already; name a new folder with --to")
     check_place(place / "session.jsonl")
@@ -65,7 +65,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
         )
         keep_files = click.confirm(question, default=False, err=True)
     if folder is None:  # git is not to see it, with an archive or without one
-        prepare_directory(beside.parent)
+        prepare_directory(recordings.parent)
     session = SessionFolder(place, bool(keep_files))
     status = recorded(session, program, command[1:])
     if session.events_file.exists():

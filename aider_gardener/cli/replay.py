@@ -122,20 +122,20 @@ def replay(
         variant_named(name)
     if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
-    for made in (json_target if json_target != "-" else None, plot, html):
-        if made is not None:
-            check_place(Path(made))
+    for target in (json_target if json_target != "-" else None, plot, html):
+        if target is not None:
+            check_place(Path(target))
     if plot is not None:
         from aider_gardener.replay.show.chart import check_suffix, write_plot
 
         check_suffix(plot)
     sessions = read_sessions(find_paths(paths))
-    if model and not _is_known(model):
+    if model and not _has_window(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
     jobs = []
     for session in sessions:
         own = str(session.meta.get("model") or "")
-        used = model or (own if own and _is_known(own) else DEFAULT_MODEL)
+        used = model or (own if own and _has_window(own) else DEFAULT_MODEL)
         jobs += [Job(session, name, model=used, dump_dir=dump_prompts, **host) for name in names]
     results = replayed(jobs)
     report = make_report(results, notes(jobs, results))
@@ -171,7 +171,7 @@ def replayed(jobs: Sequence[Job]) -> list[ReplayResult]:
         return replay_all(jobs, lambda: bar.update(1), done)
 
 
-def _is_known(name: str) -> bool:
+def _has_window(name: str) -> bool:
     """Whether a model's window is known."""
     from aider.models import MODEL_ALIASES
 

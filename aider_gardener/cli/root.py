@@ -108,20 +108,20 @@ PLACE_KEY, JSON_KEY = f"{__name__}.store", f"{__name__}.json"
 asked for."""
 
 
-def open_archive(*, read_only: bool = False, made: bool = False, source: bool = False) -> Store:
+def open_archive(*, read_only: bool = False, create: bool = False, source: bool = False) -> Store:
     """The archive of a project, until the command ends: that of --store, else as `aider-gardener` in this
     directory would find it.
 
-    Raises UsageError when there is none yet, unless it is to be `made`, and with `read_only`, which leaves
+    Raises UsageError when there is none yet, unless with `create`, and with `read_only`, which leaves
     whatever is found as it is, StoreError for one that is damaged. Of a `source` all is read: it is left as
     it is where it can only be read, as on a disk that takes no writes.
     """
-    store = opened(read_only=read_only, made=made, source=source)
-    told = store.notice
-    notify(told)
+    store = opened(read_only=read_only, create=create, source=source)
+    notice = store.notice
+    notify(notice)
 
     def end() -> None:
-        notify(store.notice if store.notice != told else "")
+        notify(store.notice if store.notice != notice else "")
         store.close()
 
     click.get_current_context().call_on_close(end)
@@ -131,8 +131,8 @@ def open_archive(*, read_only: bool = False, made: bool = False, source: bool = 
 def in_words(error: OSError) -> str:
     """What cannot be used, and why: an error without a name is of the current directory, where that is gone,
     else of standard output."""
-    is_gone = isinstance(error, FileNotFoundError)
-    what = error.filename or ("the current directory" if is_gone else "standard output")
+    is_directory = isinstance(error, FileNotFoundError)
+    what = error.filename or ("the current directory" if is_directory else "standard output")
     return f"{what} cannot be used ({error.strerror or error})"
 
 
@@ -143,7 +143,7 @@ def notify(notice: str) -> None:
 
 
 def opened(
-    given: Place | None = None, *, read_only: bool = False, made: bool = False, source: bool = False
+    given: Place | None = None, *, read_only: bool = False, create: bool = False, source: bool = False
 ) -> Store:
     """The archive of a place, as `open_archive` says; the caller closes it and tells its notice."""
     from aider_gardener.archive.store import open_store, open_to_read
@@ -152,17 +152,17 @@ def opened(
     if place is not None and not isinstance(place, Path):
         from aider_gardener.archive.postgres import lines, server
 
-        notify(server.warning(place.environ) if made else "")
-        return lines.open_on_server(place, create=made, read_only=read_only)
-    directory, key_source = archive_directory(place, made=made)
+        notify(server.warning(place.environ) if create else "")
+        return lines.open_on_server(place, create=create, read_only=read_only)
+    directory, key_source = archive_directory(place, create=create)
     if read_only or (source and not os.access(directory, os.W_OK)):
         return open_to_read(directory, key_source=key_source)
     return open_store(directory, key_source=key_source, or_memory=False)
 
 
-def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple[Path, str]:
+def archive_directory(given: Path | None = None, *, create: bool = False) -> tuple[Path, str]:
     """The directory of the archive that is given, else of the one that is meant, and where its key is. Raises
-    UsageError when there is none in it yet, unless it is to be `made`, and StoreError for another's."""
+    UsageError when there is none in it yet, unless with `create`, and StoreError for another's."""
     from aider_gardener.archive.store.location import check_whose
 
     place = given or click.get_current_context().meta.get(PLACE_KEY)
@@ -170,7 +170,7 @@ def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple
         raise UsageError(f"{place} is on a server; this needs one in a directory")
     found, key_source = place_of(place)
     check_whose(found)
-    if not (made or has_archive(found)):
+    if not (create or has_archive(found)):
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
     return found, key_source
 
@@ -307,15 +307,15 @@ def put(value: object, shown: Callable[[], Any]) -> None:
     if as_json():
         click.echo(json.dumps(value, ensure_ascii=True, default=_plain))
         return
-    made = shown()
-    if isinstance(made, Iterable) and not isinstance(made, str):
-        print_lines(made)
+    shown_value = shown()
+    if isinstance(shown_value, Iterable) and not isinstance(shown_value, str):
+        print_lines(shown_value)
         return
-    if not isinstance(made, str):
+    if not isinstance(shown_value, str):
         from aider_gardener.tables import as_text
 
-        made = as_text(made)
-    click.echo(made)
+        shown_value = as_text(shown_value)
+    click.echo(shown_value)
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -99,34 +99,34 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
 def _print(output: Output, command: str, focus: Sequence[str], out: Path | None) -> None:
     """The short form and where the whole is, or where it is not worth it the output itself."""
     text = output.text() if output.size > SHORT_BYTES and not output.binary else ""
-    made = _shortened(text, command, focus) if text else None
-    if made is None or not _is_worth_it(made, output, text):
+    short = _shortened(text, command, focus) if text else None
+    if short is None or not _is_worth_it(short, output, text):
         with printing() as stdout:
             output.copy_to(stdout)
         return
-    put_bytes((made.text.removesuffix("\n") + "\n").encode("utf-8", "replace"))  # keeping it takes longer
-    is_held = output.held_size == output.size
-    read = "" if output.is_read_whole else f", whose {'middle' if is_held else 'end'} was not read"
+    put_bytes((short.text.removesuffix("\n") + "\n").encode("utf-8", "replace"))  # keeping it takes longer
+    is_whole = output.spool_bytes == output.size
+    read = "" if output.is_read_whole else f", whose {'middle' if is_whole else 'end'} was not read"
     where = str(out) if out else _save(output, text, command) or NOT_SAVED
-    what = "whole" if is_held else f"its first {size(output.held_size)}"
-    told = f"[… short for {counted(output.lines, 'line')}, {size(output.size)}{read}; {what}: {where}]\n"
-    put_bytes(told.encode("utf-8", "backslashreplace"))
+    what = "whole" if is_whole else f"its first {size(output.spool_bytes)}"
+    pointer = f"[… short for {counted(output.lines, 'line')}, {size(output.size)}{read}; {what}: {where}]\n"
+    put_bytes(pointer.encode("utf-8", "backslashreplace"))
 
 
 def _report(output: Output, command: str, focus: Sequence[str], out: Path | None) -> dict[str, object]:
     """What --json says of an output; its tokens are counted exactly."""
     text = "" if output.binary else output.text()
-    made = _shortened(text, command, focus)
-    is_short = _is_worth_it(made, output, text)
-    shown = made.text if is_short else text
+    short = _shortened(text, command, focus)
+    is_short = _is_worth_it(short, output, text)
+    shown = short.text if is_short else text
     is_all = not (is_short or output.binary) and output.is_read_whole
-    is_held = output.held_size == output.size
+    is_whole = output.spool_bytes == output.size
     where = str(out) if out else "" if is_all else _save(output, text, command)
     return {
-        "class": None if output.binary else made.cls.value, "engine": made.engine, "text": shown,
+        "class": None if output.binary else short.cls.value, "engine": short.engine, "text": shown,
         **figures(text, shown, default_counter()), "shortened": is_short, "binary": output.binary,
         "lines": output.lines, "bytes": output.size,
-        "whole": where if where and is_held else None, "beginning": None if is_held else where or None,
+        "whole": where if where and is_whole else None, "beginning": None if is_whole else where or None,
     }  # fmt: skip
 
 
@@ -136,10 +136,10 @@ def _shortened(text: str, command: str, focus: Sequence[str]) -> Shortened:
     return shorten(text, command=command, focus=focus, count=approximate)
 
 
-def _is_worth_it(made: Shortened, output: Output, text: str) -> bool:
+def _is_worth_it(short: Shortened, output: Output, text: str) -> bool:
     """Whether a short form is printed instead of the text."""
     is_long = output.size > SHORT_BYTES and not output.binary
-    return is_long and len(made.text) <= MOST_SHARE * len(text)
+    return is_long and len(short.text) <= MOST_SHARE * len(text)
 
 
 # Where the whole is: an entry of the project's archive, or a file of its owner, without its secrets
@@ -158,15 +158,15 @@ def _save(output: Output, text: str, command: str) -> str:
         directory: Path | None = archive_directory()[0]
     except (GardenerError, OSError):  # the last where the current directory is gone
         directory = None
-    kept = ""
+    restore_line = ""
     if directory and text and output.is_read_whole:
         try:
-            kept = f"gardener restore {_archived(text, command)}"
+            restore_line = f"gardener restore {_archived(text, command)}"
         except (GardenerError, OSError) as problem:
             notify(str(problem))
     is_encrypted = directory is not None and (directory / MARKER_NAME).exists()
-    is_exact = kept and "\ufffd" not in text
-    return kept if is_exact or is_encrypted else _in_temporary_file(output) or kept
+    is_exact = restore_line and "\ufffd" not in text
+    return restore_line if is_exact or is_encrypted else _in_temporary_file(output) or restore_line
 
 
 def _archived(text: str, command: str) -> str:
@@ -219,20 +219,20 @@ def _without_secrets(output: Output) -> Iterator[bytes]:
     from aider_gardener.archive.store.redact import Redactor
 
     redact = Redactor()
-    for piece in _pieces(output.held):
+    for piece in _pieces(output.spool):
         if not output.binary:
             text = redact(piece.decode("utf-8", "surrogateescape")).text
             piece = text.encode("utf-8", "surrogateescape")
         yield piece
 
 
-def _pieces(held: IO[bytes]) -> Iterator[bytes]:
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     """A text in pieces of whole lines, which part no private key."""
     from aider_gardener.archive.store.secrets import KEY_CHARS
 
-    held.seek(0)
+    file.seek(0)
     rest = b""
-    while chunk := held.read(PIECE_BYTES):
+    while chunk := file.read(PIECE_BYTES):
         data = rest + chunk
         end = data.rfind(b"\n") + 1 or len(data)
         key = data.rfind(b"-----BEGIN ", max(0, end - KEY_CHARS), end)

@@ -62,8 +62,8 @@ def show(session: str, full: bool) -> None:
 
     store = open_archive(read_only=True)
     chat, turns = transcript(store, project_of(store), session_named(store, session))
-    said = [{"number": number, "said": rows} for number, rows in turns.items()]
-    put({"chat": chat, "turns": said}, lambda: transcript_lines(chat, turns, full=full))
+    turn_rows = [{"number": number, "said": rows} for number, rows in turns.items()]
+    put({"chat": chat, "turns": turn_rows}, lambda: transcript_lines(chat, turns, full=full))
 
 
 def chats_table(chats: Sequence[PastChat]) -> Table:
@@ -104,8 +104,8 @@ def transcript_lines(
 
     sent = f"{short(chat.sums.prompt_tokens)} tokens sent" if chat.sums else ""
     times = f"{when(chat.started_at)} to {when(chat.last_at)}"
-    held_with = "" if chat.host == AIDER else chat.host
-    yield ", ".join(filter(None, [f"Session {chat.short}", times, held_with, chat.model]))
+    host_name = "" if chat.host == AIDER else chat.host
+    yield ", ".join(filter(None, [f"Session {chat.short}", times, host_name, chat.model]))
     yield ", ".join(filter(None, [counted(chat.turns, "turn"), sent, chat.cost]))
     for head, names in (("In the chat at its end", chat.in_chat), ("Edited", chat.edited)):
         if names:
@@ -116,20 +116,20 @@ def transcript_lines(
             yield "\n(What stands above was cleared or taken out: it went to the model no more.)"
         was_cleared = rows[0].cleared
         yield f"\n── turn {number} · {when(rows[0].at)} ──"
-        for said in rows:
-            yield from message_lines(said, full=full)
+        for message in rows:
+            yield from message_lines(message, full=full)
 
 
-def message_lines(said: PastMessage, *, full: bool) -> Iterator[str]:
+def message_lines(message: PastMessage, *, full: bool) -> Iterator[str]:
     """One message with a line above it that says whose it is."""
-    yield f"\n[{said.speaker}{f': {said.detail}' if said.detail else ''}]"
-    lines = said.text.strip("\n").split("\n")
-    is_own = said.speaker in ("user", "reply")
+    yield f"\n[{message.speaker}{f': {message.detail}' if message.detail else ''}]"
+    lines = message.text.strip("\n").split("\n")
+    is_own = message.speaker in ("user", "reply")
     if full or is_own or len(lines) <= OUTPUT_LINES:
         yield from lines
     else:
         half = OUTPUT_LINES // 2
-        left = len(lines) - 2 * half
+        hidden_lines = len(lines) - 2 * half
         yield from lines[:half]
-        yield f"… {left:,} lines more: --full, or gardener restore {said.id}"
+        yield f"… {hidden_lines:,} lines more: --full, or gardener restore {message.id}"
         yield from lines[-half:]

@@ -70,7 +70,7 @@ def share(
             server.prepare(connection)
         click.echo("The server is ready.")
         return
-    store = _on_disk(made=not (as_status or removed))
+    store = _on_disk(create=not (as_status or removed))
     project = project_of(store)
     if as_status:
         value = shared.status(store, project)
@@ -184,11 +184,11 @@ def found_text(passages: Sequence[SharedHit]) -> str:
     )
 
 
-def _on_disk(*, made: bool = False) -> Store:
-    """The archive of a project, which must be one on disk, or is `made`."""
+def _on_disk(*, create: bool = False) -> Store:
+    """The archive of a project, which must be one on disk; `create`: it is begun if need be."""
     from aider_gardener.archive.postgres.sync import IN_MEMORY
 
-    store = open_archive(made=made)
+    store = open_archive(create=create)
     if not store.is_file:
         raise UsageError(IN_MEMORY)
     return store

@@ -313,8 +313,8 @@ def test_no_piece_of_a_text_parts_a_private_key(monkeypatch: pytest.MonkeyPatch)
         b"-----BEGIN RSA PRIVATE KEY-----\n" + b"MIIEpAIBAAKCAQEA\n" * 90 + b"-----END RSA PRIVATE KEY-----\n"
     )
     output = child.Output()
-    output.held.write(b"line\n" * 150 + key + b"line\n" * 400)
-    found = list(command._pieces(output.held))
+    output.spool.write(b"line\n" * 150 + key + b"line\n" * 400)
+    found = list(command._pieces(output.spool))
     assert b"".join(found) == b"line\n" * 150 + key + b"line\n" * 400
     assert any(key in piece for piece in found) and len(found) > 2
 
@@ -352,7 +352,7 @@ def test_an_output_without_end_does_not_fill_the_disk(monkeypatch: pytest.Monkey
     output = child.Output()
     for _ in range(100):
         output._put(b"x" * 999 + b"\n")
-    assert output.held_size < 12_000 < output.size and "not held from line 11 on" in output.problem
+    assert output.spool_bytes < 12_000 < output.size and "not held from line 11 on" in output.problem
 
 
 def test_of_an_output_that_is_not_held_whole_a_part_is_named(
