@@ -185,11 +185,11 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
     chats: dict[str, ChatFile] = {}
     for path in paths:
         try:
-            held = chats_of(path, found.lost)
+            chats_here = chats_of(path, found.lost)
         except SessionError as problem:
             found.others[str(path)] = str(problem).removeprefix(f"{path}: ")
             continue
-        for chat in held:
+        for chat in chats_here:
             if is_own(chat, project) or not only_own:
                 shorter, longer = sorted((chat, chats.get(chat.session, chat)), key=lambda each: each.size)
                 chats[chat.session] = longer
@@ -270,11 +270,11 @@ def was_archived_live(chat: ChatFile, live: Callable[[], Mapping[str, Sequence[f
 
 def live_prompts(store: Store, project: str) -> Mapping[str, Sequence[float]]:
     """When each prompt was said, by its id, in the chats of aider that were archived while they were held."""
-    said: dict[str, list[float]] = {}
+    times: dict[str, list[float]] = {}
     for info in store.sessions(project):
         if info.id.startswith(IMPORTED) or host_of(store, info.id) != AIDER:
             continue
         for entry in store.session_entries(info.id):
             if entry.source.kind is SourceKind.TYPED:
-                said.setdefault(entry.id, []).append(entry.created_at)
-    return said
+                times.setdefault(entry.id, []).append(entry.created_at)
+    return times

@@ -77,29 +77,29 @@ def facts_in(text: str) -> Facts:
     return frozenset((is_line, one) for is_line, ones in ((False, found), (True, telling)) for one in ones)
 
 
-def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str]) -> Iterator[Carried]:
-    """Each old fact that a reply of a session used again, in the order of the replies. `made` are a replay's
-    calls, `texts` what their hashes stand for."""
-    known = lru_cache(maxsize=None)(facts_in)
+def carried(session: Session, all_calls: Sequence[ModelCall], texts: Mapping[str, str]) -> Iterator[Carried]:
+    """Each old fact that a reply of a session used again, in the order of the replies. `all_calls` are a
+    replay's calls, `texts` what their hashes stand for."""
+    facts_of = lru_cache(maxsize=None)(facts_in)
     last_turn: dict[str, int] = {}
     for turn in range(1, session.turn_count + 1):
-        said = [known(text) for text in texts_of_turn(session, turn)]
+        turn_facts = [facts_of(text) for text in texts_of_turn(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
-        current = [known(text) for text in texts_of_turn(session, turn) if text not in replies]
-        calls = [call for call in made if call.kind == MAIN and call.turn == turn]
+        current = [facts_of(text) for text in texts_of_turn(session, turn) if text not in replies]
+        calls = [call for call in all_calls if call.kind == MAIN and call.turn == turn]
         for call, reply in zip(calls, replies, strict=False):
-            given, past = [*current, known(texts.get(call.files_sha, ""))], list[Facts]()
+            given, past = [*current, facts_of(texts.get(call.files_sha, ""))], list[Facts]()
             for sha, _, part in call.prompt:
                 text = texts.get(sha, "")
                 if part in DIFF_PARTS:  # its lines as they stand in their files
                     text = DIFF.sub(lambda found: DIFF_MARK.sub("", found[0]), text)
-                (given if part in GIVEN_PARTS else past).append(known(text))
-            old = {one for one in known(reply) if last_turn.get(one[1], turn) <= turn - AGE_TURNS}
+                (given if part in GIVEN_PARTS else past).append(facts_of(text))
+            old = {one for one in facts_of(reply) if last_turn.get(one[1], turn) <= turn - AGE_TURNS}
             for one in sorted(old.difference(*given)):
                 is_line, text = one
                 yield Carried(text, is_line, last_turn[text], turn, any(one in found for found in past))
-            current.append(known(reply))
-        for facts in said:
+            current.append(facts_of(reply))
+        for facts in turn_facts:
             last_turn.update((text, turn) for _, text in facts)
         if session.of_kind(RESTART, turn):
             last_turn.clear()

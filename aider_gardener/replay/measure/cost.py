@@ -153,19 +153,19 @@ def shared_tokens(
 ) -> int:
     """Tokens of the longest beginning that a cache of this model still holds, of any size."""
     model = model_of(call, provider)
-    held_tokens = (
+    cached_tokens = (
         tokens
         for place, tokens in call.shared
         if model_of(calls[place], provider) == model and is_cached(calls[place], call, provider, cold=cold)
     )
-    return min(max(held_tokens, default=0), call.prompt_tokens)
+    return min(max(cached_tokens, default=0), call.prompt_tokens)
 
 
 def split_breakpoints(
-    call: ModelCall, seen: dict[str, ModelCall], provider: Provider, *, cold: bool
+    call: ModelCall, last_calls: dict[str, ModelCall], provider: Provider, *, cold: bool
 ) -> tuple[int, int]:
-    """(tokens read, tokens written) under a cache that is read and written at marks only. `seen` has the last
-    call of each beginning that was marked, and gets this one."""
+    """(tokens read, tokens written) under a cache that is read and written at marks only. `last_calls` has
+    the last call of each beginning that was marked, and gets this one."""
     keys = list(accumulate((sha for sha, _, _ in call.prompt), lambda key, sha: str(hash(key + sha))))
     ends = list(accumulate(tokens for _, tokens, _ in call.prompt))
     marks = [at for at in breakpoints(call) if ends[at] >= provider.minimum_tokens]
@@ -173,11 +173,11 @@ def split_breakpoints(
         index
         for at in marks
         for index in range(at, max(-1, at - LOOKBACK_BLOCKS), -1)
-        if keys[index] in seen and is_cached(seen[keys[index]], call, provider, cold=cold)
+        if keys[index] in last_calls and is_cached(last_calls[keys[index]], call, provider, cold=cold)
     ]
     read = min(ends[max(hits)], call.prompt_tokens) if hits else 0
     written = min(ends[marks[-1]], call.prompt_tokens) if marks else 0
-    seen.update(dict.fromkeys((keys[at] for at in (*marks, *hits)), call))
+    last_calls.update(dict.fromkeys((keys[at] for at in (*marks, *hits)), call))
     return read, max(0, written - read)
 
 
@@ -195,7 +195,7 @@ def added(bills: Iterable[Bill]) -> Bill:
 def bill(calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False) -> Bill:
     """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model. The caches
     of a provider are apart by model."""
-    seen: dict[str, ModelCall] = {}
+    last_calls: dict[str, ModelCall] = {}
     bills = []
     for call in calls:
         read, written = 0, 0
@@ -203,7 +203,7 @@ def bill(calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False) 
             shared = shared_tokens(call, calls, provider, cold=cold)
             read = shared - shared % provider.unit_tokens if shared >= provider.minimum_tokens else 0
         elif provider.rule is MARKS and call.kind == MAIN:
-            read, written = split_breakpoints(call, seen, provider, cold=cold)
+            read, written = split_breakpoints(call, last_calls, provider, cold=cold)
         bills.append(charged(call, prices_of(model_of(call, provider)), read, written))
     return added(bills)
 

@@ -80,13 +80,13 @@ def texts_of_turn(session: Session, turn: int) -> list[str]:
     return texts
 
 
-def score(probe: Probe, said: Sequence[str], sent: Iterable[str], number: int = 0) -> ProbeResult:
-    """How a probe is met: `said` are the texts of its turn, `sent` the contents that would be sent."""
-    said_text, sent_text = "\n".join(said), "\n".join(sent)
+def score(probe: Probe, turn_texts: Sequence[str], sent: Iterable[str], number: int = 0) -> ProbeResult:
+    """How a probe is met: `turn_texts` are the texts of its turn, `sent` the contents that would be sent."""
+    turn_text, sent_text = "\n".join(turn_texts), "\n".join(sent)
     missing, unsupported = [], []
     for key in probe.answer_keys:
         spans = [match.span() for match in key_pattern(key).finditer(sent_text)]
-        wanted = surroundings(probe.near or (key,), said_text) if spans else set()
+        wanted = surroundings(probe.near or (key,), turn_text) if spans else set()
         enough = SUPPORT_SHARE * len(wanted)
         if not spans:
             missing.append(key)
@@ -105,7 +105,7 @@ def score(probe: Probe, said: Sequence[str], sent: Iterable[str], number: int = 
     )
 
 
-def surroundings(keys: Iterable[str], said: str) -> set[str]:
+def surroundings(keys: Iterable[str], text: str) -> set[str]:
     """The content words near some keys in the text where they were said."""
-    spans = (match.span() for key in keys for match in key_pattern(key).finditer(said))
-    return set[str]().union(*(around(said, *span, NEAR_WORDS) for span in spans))
+    spans = (match.span() for key in keys for match in key_pattern(key).finditer(text))
+    return set[str]().union(*(around(text, *span, NEAR_WORDS) for span in spans))

@@ -162,8 +162,8 @@ def own_cost(results: Sequence[ReplayResult]) -> Cost | None:
     """What chats cost with their own models; None if one has no price."""
     found = []
     for result in results:
-        made = result.provenance
-        own = provider_of(made.model, made.weak_model, cache_prompts=made.cache_prompts)
+        provenance = result.provenance
+        own = provider_of(provenance.model, provenance.weak_model, cache_prompts=provenance.cache_prompts)
         if own is None:
             return None
         found += costs(result.calls, [own])

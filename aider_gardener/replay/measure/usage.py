@@ -75,10 +75,10 @@ def chat_cost(path: Path) -> ChatCost:
     everything = [*calls, *(call for each in others for call in answers(each))]
     if not everything:
         raise SessionError(f"{path}: holds no usage numbers; give a transcript of Claude Code")
-    told = sum(call.used.cost for call in everything)
+    reported = sum(call.used.cost for call in everything)
     priced = sum(call.dollars for call in everything if call.used.cost)
-    if abs(priced - told) > AGREED * told:
-        raise SessionError(f"{path}: its own costs are ${told:.2f}, by litellm's prices ${priced:.2f}")
+    if abs(priced - reported) > AGREED * reported:
+        raise SessionError(f"{path}: its own costs are ${reported:.2f}, by litellm's prices ${priced:.2f}")
     ends = [record.at for record in records if record.boundary]
     pairs = (pair for pair in pairwise(calls) if not any(pair[0].at <= at <= pair[1].at for at in ends))
     cold = [extra for before, call in pairs if (extra := cold_dollars(before, call))]
@@ -107,9 +107,9 @@ def answers(records: Iterable[TranscriptRecord]) -> list[Answer]:
 def cold_dollars(before: Answer, call: Answer) -> float:
     """What a call cost more because its cache had gone cold since the last one, 0 where it had not."""
     last, used = before.used, call.used
-    kept = HOUR_SECONDS if last.hour else TTL_SECONDS
+    cache_seconds = HOUR_SECONDS if last.hour else TTL_SECONDS
     again = min(last.sent, used.sent) - used.read
-    if call.at - before.at <= kept or again <= 0 or used.model != last.model:
+    if call.at - before.at <= cache_seconds or again <= 0 or used.model != last.model:
         return 0.0
     prices = prices_of(used.model)
     written = HOUR_FACTOR * prices.input if used.hour else prices.cache_write
@@ -128,11 +128,11 @@ def long_dollars(
         text, tokens = record.message.content, approximate(record.message.content)
         if tokens <= LARGE_TOKENS:
             continue
-        made = compress_message(text, record.source, count=approximate)
+        compressed = compress_message(text, record.source, count=approximate)
         end = next((at for at in ends if at > record.at), float("inf"))
         later = [prices for at, prices in times if record.at <= at < end]
-        if later and not made.lossless and len(made.text) <= (1 - LEAST_SAVED_SHARE) * len(text):
-            saved = tokens - approximate(made.text)
+        if later and not compressed.lossless and len(compressed.text) <= (1 - LEAST_SAVED_SHARE) * len(text):
+            saved = tokens - approximate(compressed.text)
             yield saved * (later[0].cache_write + sum(prices.cache_read for prices in later[1:]))
 
 

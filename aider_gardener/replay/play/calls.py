@@ -32,8 +32,8 @@ CHUNKS = (
 
 
 class Calls:
-    """Stands in for `litellm.completion`. `made` are the calls so far, of all turns; `said` has role and text
-    of all messages that were sent, by their hash. Prompts go to `dump_dir` where there is one.
+    """Stands in for `litellm.completion`. `all_calls` are those so far, of all turns; `texts_by_hash` has
+    role and text of all messages that were sent. Prompts go to `dump_dir` where there is one.
 
     `main_model` is aider's Model whose calls are answered with recorded replies; it may be replaced
     when the chat switches models.
@@ -54,14 +54,14 @@ class Calls:
         self.dump_dir = dump_dir
         self.parts: list[tuple[Any, str]] = []
         self.files = ""
-        self.said: dict[str, tuple[str, str]] = {}
-        self.sent = SentBefore(self.said)
-        self.made: list[ModelCall] = []
-        self.taken = 0
+        self.texts_by_hash: dict[str, tuple[str, str]] = {}
+        self.sent = SentBefore(self.texts_by_hash)
+        self.all_calls: list[ModelCall] = []
+        self.summaries_from = 0
 
     @property
     def texts(self) -> dict[str, str]:
-        return {sha: text for sha, (_role, text) in self.said.items()}
+        return {sha: text for sha, (_role, text) in self.texts_by_hash.items()}
 
     def complete(self, **options: Any) -> object:
         messages, name = list(options["messages"]), str(options["model"])
@@ -69,7 +69,7 @@ class Calls:
         kind = kind_of(messages, name, main_names)
         self.clock.now += SECONDS_PER_CALL
         turn = self.recorded.turn
-        number = 1 + sum(call.turn == turn for call in self.made)
+        number = 1 + sum(call.turn == turn for call in self.all_calls)
         self.dump(f"{turn}-{number}", messages)
         text = self.recorded.answer(kind)
         weak = self.main_model.weak_model
@@ -78,7 +78,7 @@ class Calls:
         files_sha = ""
         if kind == MAIN and self.files:
             files_sha = short_hash({"role": "files", "content": self.files})
-            self.said.setdefault(files_sha, ("files", self.files))
+            self.texts_by_hash.setdefault(files_sha, ("files", self.files))
         call = ModelCall(
             turn=turn,
             call=number,
@@ -92,13 +92,13 @@ class Calls:
             marks=tuple(at for at, message in enumerate(messages) if is_marked(message)),
             files_sha=files_sha,
         )
-        self.made.append(call)
+        self.all_calls.append(call)
         return completion(text, name, call.prompt_tokens, call.completion_tokens)
 
     def take_summaries(self) -> list[ModelCall]:
         """The summary calls since the last time, for the compaction they belong to."""
-        found = [call for call in self.made[self.taken :] if call.kind == SUMMARY]
-        self.taken = len(self.made)
+        found = [call for call in self.all_calls[self.summaries_from :] if call.kind == SUMMARY]
+        self.summaries_from = len(self.all_calls)
         return found
 
     def watching(self, all_messages: Callable[[object], object]) -> Callable[[object], object]:
@@ -132,7 +132,7 @@ class Calls:
                 part = by_identity.get(id(message)) or by_hash.get(sha) or part
             else:
                 part = "system" if message["role"] == "system" else "cur"
-            self.said.setdefault(sha, (str(message.get("role")), text_of(message)))
+            self.texts_by_hash.setdefault(sha, (str(message.get("role")), text_of(message)))
             rows.append((sha, tokens_of(message), part))
         return tuple(rows)
 

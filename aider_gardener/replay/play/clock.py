@@ -54,15 +54,15 @@ class CachedTokenCount:
 
     def __init__(self, original: Callable[[object, object], Any]) -> None:
         self.original = original
-        self.known: dict[tuple[str, ...], int] = {}
+        self.counts: dict[tuple[str, ...], int] = {}
 
     def once(self, model: Any, value: object) -> int:
         """Tokens of a text, or of a request with these messages."""
         text = (value,) if isinstance(value, str) else ("", json.dumps(value, sort_keys=True, default=str))
         key = (model.name, *text)
-        if key not in self.known:
-            self.known[key] = self.original(model, value) or 0
-        return self.known[key]
+        if key not in self.counts:
+            self.counts[key] = self.original(model, value) or 0
+        return self.counts[key]
 
     def of_message(self, model: object, message: Mapping[str, object]) -> int:
         """Tokens that this message adds to a request."""

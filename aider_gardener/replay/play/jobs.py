@@ -85,20 +85,20 @@ def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:
             process.start()
         its.close()
         try:
-            while (said := ours.recv()) is None:
+            while (message := ours.recv()) is None:
                 on_turn()
         except EOFError:
             lines = (folder / LOG).read_text("utf-8", "replace").strip().splitlines()
-            said = f"the replay's process ended early ({lines[-1][:200] if lines else 'it said nothing'})"
-            raise ReplayError(f"{job.session.name}: {said}") from None
+            message = f"the replay's process ended early ({lines[-1][:200] if lines else 'it said nothing'})"
+            raise ReplayError(f"{job.session.name}: {message}") from None
         finally:
             ours.close()
             process.kill()
             process.join()
-    if isinstance(said, GardenerError):
-        raise said
-    assert isinstance(said, ReplayResult)
-    return said
+    if isinstance(message, GardenerError):
+        raise message
+    assert isinstance(message, ReplayResult)
+    return message
 
 
 @contextmanager

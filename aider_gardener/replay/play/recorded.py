@@ -120,8 +120,8 @@ class Recorded:
         event = self.take_command(command)
         if event is not None:
             return event.exit_status, event.output
-        told = f"turn {self.turn}: the command {command[:60]!r} has no recorded output; skipped"
-        self.notices.append(told)
+        notice = f"turn {self.turn}: the command {command[:60]!r} has no recorded output; skipped"
+        self.notices.append(notice)
         return 0, None
 
     def scrape(self, url: str) -> str:

@@ -30,16 +30,16 @@ def find_paths(given: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for path in given:
         if path.is_file() or (path / RECORDING_NAME).exists():
-            held = [path]
+            sessions = [path]
         elif (path / HISTORY_NAME).is_file():
-            held = [path / HISTORY_NAME]
+            sessions = [path / HISTORY_NAME]
         else:
-            held = [recording.parent for recording in sorted(path.glob(f"*/{RECORDING_NAME}"))]
-        if not held:
+            sessions = [recording.parent for recording in sorted(path.glob(f"*/{RECORDING_NAME}"))]
+        if not sessions:
             why = "holds no session" if path.exists() else "no such file or folder"
             what = f"the folder of a recorded session, with its {RECORDING_NAME}, or an {HISTORY_NAME}"
             raise UsageError(f"{path}: {why}; give {what}")
-        found += held
+        found += sessions
     return list(dict.fromkeys(path.resolve() for path in found))
 
 

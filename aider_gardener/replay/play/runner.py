@@ -50,25 +50,25 @@ class Watched:
         self.overhead: dict[int, float] = {}
         self.stopped = 0
         self._gardener: Any = None
-        self._plans_seen = 0
-        self._seconds_seen = 0.0
+        self._plan_count = 0
+        self._seconds_noted = 0.0
 
-    def look(self, coder: object, turn: int) -> None:
+    def note_work(self, coder: object, turn: int) -> None:
         """Note what the coder's gardener did since the last look, as of this turn."""
         gardener = getattr(coder, "gardener", None)
         if gardener is None:
             self.stopped = self.stopped or turn
             return
         if gardener is not self._gardener:
-            self._gardener, self._plans_seen, self._seconds_seen = gardener, 0, 0.0
+            self._gardener, self._plan_count, self._seconds_noted = gardener, 0, 0.0
         applied = list(gardener.state.plans)
-        for event in applied[self._plans_seen :]:
+        for event in applied[self._plan_count :]:
             self.plans.append(plan_of(event, turn))
-        self._plans_seen = len(applied)
+        self._plan_count = len(applied)
         seconds = gardener.state.seconds
         if seconds:
-            self.overhead[turn] = self.overhead.get(turn, 0.0) + seconds - self._seconds_seen
-        self._seconds_seen = seconds
+            self.overhead[turn] = self.overhead.get(turn, 0.0) + seconds - self._seconds_noted
+        self._seconds_noted = seconds
 
 
 def plan_of(event: Any, turn: int) -> Compaction:
@@ -159,7 +159,7 @@ class Runner:
         self.begin_turn(turn)
         for event in self.session.turn(turn):
             if event.kind == RESTART:
-                self.watched.look(self.coder, turn)
+                self.watched.note_work(self.coder, turn)
                 self.coder = self.new_coder(event)
             elif event.kind == "file":
                 host.change_file(self.coder, self.root, event)
@@ -194,7 +194,7 @@ class Runner:
         """Work off what runs between turns, and note what went otherwise than recorded."""
         if (gardener := getattr(self.coder, "gardener", None)) is not None:
             gardener.idle()
-        self.watched.look(self.coder, self.turn)
+        self.watched.note_work(self.coder, self.turn)
         if self.recorded.failure:
             raise self.recorded.failure
         unused = self.recorded.unused_replies()
@@ -217,8 +217,8 @@ class Runner:
                 asked = [m["role"] == "user" and text_of(m).startswith(probe.question) for m in prompt]
                 last = max((at for at, is_it in enumerate(asked) if is_it), default=None)
                 sent = [text_of(message) for at, message in enumerate(prompt) if at != last]
-                said = texts_of_turn(self.session, probe.about_turn)
-                self.asked.append(score(probe, said, sent, number))
+                turn_texts = texts_of_turn(self.session, probe.about_turn)
+                self.asked.append(score(probe, turn_texts, sent, number))
 
     def prompt_of(self, question: str) -> list[dict[str, object]]:
         """The prompt that a question would send now, put together leaving no trace."""
@@ -236,8 +236,8 @@ class Runner:
                     f"a placeholder stood in for what was not recorded: {counted(count, f'{kind} answer')}"
                 )
         for call in self.calls.take_summaries():  # outside aider's summary thread, as at a mode switch
-            made = summary_of(call.turn, [call], call.prompt_tokens, call.completion_tokens)
-            self.compactions.append(replace(made, applied=True, reason="outside the summary thread"))
+            compaction = summary_of(call.turn, [call], call.prompt_tokens, call.completion_tokens)
+            self.compactions.append(replace(compaction, applied=True, reason="outside the summary thread"))
         gardened = self.variant.settings is not None
         if gardened and self.watched.stopped:
             self.notices.insert(0, f"turn {self.watched.stopped}: {STOPPED}")
@@ -247,10 +247,10 @@ class Runner:
             variant=self.variant.name,
             turns=self.session.turn_count,
             provenance=provenance(self),
-            calls=tuple(self.calls.made),
+            calls=tuple(self.calls.all_calls),
             compactions=(*self.compactions, *self.watched.plans),
             probes=tuple(sorted(self.asked, key=lambda probe: probe.number)),
-            carried=tuple(carried(self.session, self.calls.made, texts)),
+            carried=tuple(carried(self.session, self.calls.all_calls, texts)),
             notices=tuple(self.notices),
             texts=texts if self.job.texts else {},
             replay_seconds=seconds,
@@ -267,8 +267,8 @@ def no_trace(runner: Runner) -> Iterator[None]:
     the terminal and the replay's own books are what they were, the same objects with the same contents."""
     coder, before = runner.coder, []
     for one in filter(None, (coder, coder.repo_map, runner, runner.calls, runner.io)):
-        held = [value for value in vars(one).values() if isinstance(value, (list, set, dict))]
-        before.append((vars(one), dict(vars(one)), [(value, value.copy()) for value in held]))
+        containers = [value for value in vars(one).values() if isinstance(value, (list, set, dict))]
+        before.append((vars(one), dict(vars(one)), [(value, value.copy()) for value in containers]))
     gardener: Any = getattr(coder, "gardener", None)
     try:
         with gardener.preview() if gardener is not None else nullcontext():

@@ -35,12 +35,12 @@ DROPPED_PREFIXES = ("AIDER_", "GIT_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "AZUR
 
 def environment(home: Path, base: Mapping[str, str]) -> dict[str, str]:
     """The environment of a replay's process: `base` without the user's settings and keys, pinned."""
-    kept = {
+    variables = {
         name: value
         for name, value in base.items()
         if not name.upper().startswith(DROPPED_PREFIXES) and not name.upper().endswith(SECRET_SUFFIXES)
     }
-    kept.update(
+    variables.update(
         HOME=str(home),
         USERPROFILE=str(home),
         XDG_CONFIG_HOME=str(home / "config"),
@@ -63,21 +63,21 @@ def environment(home: Path, base: Mapping[str, str]) -> dict[str, str]:
         GIT_CONFIG_NOSYSTEM="1",
         GIT_TERMINAL_PROMPT="0",
     )
-    if "COMSPEC" in kept:
-        kept["COMSPEC"] = "cmd.exe"
-    return kept
+    if "COMSPEC" in variables:
+        variables["COMSPEC"] = "cmd.exe"
+    return variables
 
 
 def copy_tree(source: Path, target: Path) -> None:
     """Copy files and folders by content only, each file read within bounds; links and `.git` stay behind."""
 
-    def left_out(folder: str, names: list[str]) -> list[str]:
+    def excluded(folder: str, names: list[str]) -> list[str]:
         return [name for name in names if name == ".git" or Path(folder, name).is_symlink()]
 
     def copied(path: str, place: str) -> None:
         Path(place).write_bytes(files.read(Path(path), files.RECORDING_BYTES))
 
-    shutil.copytree(source, target, ignore=left_out, copy_function=copied, dirs_exist_ok=True)
+    shutil.copytree(source, target, ignore=excluded, copy_function=copied, dirs_exist_ok=True)
 
 
 def make_repository(folder: Path, repo0: Path | None, seconds: float) -> Path:

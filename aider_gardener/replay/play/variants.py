@@ -155,7 +155,7 @@ def variant_named(name: str) -> Variant:
     base, *overrides = name.split("+")
     if base not in VARIANTS:
         raise UsageError(f"unknown variant {base!r}; known: {', '.join(sorted(VARIANTS))}")
-    found, known = VARIANTS[base], {field.name: field for field in fields(Settings)}
+    found, options = VARIANTS[base], {field.name: field for field in fields(Settings)}
     if not overrides:
         return found
     if found.settings is None:
@@ -163,7 +163,9 @@ def variant_named(name: str) -> Variant:
     settings = dict(found.settings)
     for text in overrides:
         key, given, value = text.partition("=")
-        if key not in known or not given:
-            raise UsageError(f"{name!r}: {text!r} is no setting=value; settings: {', '.join(sorted(known))}")
-        settings[key] = parse(known[key], value, f"{name!r}: {key}")
+        if key not in options or not given:
+            raise UsageError(
+                f"{name!r}: {text!r} is no setting=value; settings: {', '.join(sorted(options))}"
+            )
+        settings[key] = parse(options[key], value, f"{name!r}: {key}")
     return replace(found, name=name, about=f"{found.about}, {', '.join(overrides)}", settings=settings)

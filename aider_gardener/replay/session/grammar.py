@@ -202,13 +202,13 @@ class _Scanner:
             return False
         if USAGE.match(line[2:]) and self.usage_complete(self.at):
             return True
-        said = self.first_notice(self.at)
+        notice = self.first_notice(self.at)
         if fenced:
             return self.ends_marked(line) and (
-                bool(AFTER_REPLY.match(said)) or self.run_is_the_hosts(self.at)
+                bool(AFTER_REPLY.match(notice)) or self.run_is_the_hosts(self.at)
             )
-        if self.bare or KNOWN_NOTICE.match(said):
-            return self.ends_marked(line) and bool(KNOWN_NOTICE.match(said))
+        if self.bare or KNOWN_NOTICE.match(notice):
+            return self.ends_marked(line) and bool(KNOWN_NOTICE.match(notice))
         return self.run_is_marked(self.at)
 
     def first_notice(self, at: int) -> str:

@@ -83,7 +83,7 @@ def load_history(path: str | Path) -> Session:
         raise no_prompt(place, text)
     redactor, events = Redactor(), []  # as those of a recording; a secret in one text is one in all
     for event in reader.events:
-        text, command, output = (redactor(said).text for said in (event.text, event.command, event.output))
+        text, command, output = (redactor(part).text for part in (event.text, event.command, event.output))
         events.append(replace(event, text=text, command=command, output=output))
     usual = place.name.startswith(".aider.chat.history")  # then the folder's name says more
     return Session(
@@ -182,9 +182,9 @@ class _Reader:
                 self.add("warning", text="\n".join(("", *notices[number:read_to], "")))
             elif EDIT_ERROR.match(notice):
                 read_to = text_end(notices, number + 1)
-                told = [line for line in notices[number + 1 : read_to] if not ABOUT_EDIT_ERRORS.match(line)]
-                if said := "\n".join(told).strip():
-                    self.add("error", text=said)
+                body = [line for line in notices[number + 1 : read_to] if not ABOUT_EDIT_ERRORS.match(line)]
+                if error := "\n".join(body).strip():
+                    self.add("error", text=error)
         if applied and not commits:
             self.add("commit", text=UNCOMMITTED)
 
@@ -218,7 +218,7 @@ class HistoryReader(Reader):
     def lines(self) -> Iterator[TranscriptLine]:
         interpreter, number = _Reader(), 0
         for span in self.parts:
-            start, known = number, len(interpreter.events)
+            start, event_count = number, len(interpreter.events)
             number += len(span.notices) or 1
             interpreter.take(span)
             if span.kind == "header":
@@ -226,9 +226,9 @@ class HistoryReader(Reader):
             if number > self.offset:
                 rest = replace(span, notices=span.notices[max(0, self.offset - start) :])
                 self.offset = number
-                said = self._records_of(rest, interpreter.events[known:])
+                own_records = self._records_of(rest, interpreter.events[event_count:])
                 at = self.at and self.at + start / 1e6
-                records = (record._replace(place=start, at=at) for record in said)
+                records = (record._replace(place=start, at=at) for record in own_records)
                 yield TranscriptLine(start, number, tuple(records))
 
     def _records_of(self, span: Span, events: Sequence[SessionEvent]) -> list[TranscriptRecord]:
@@ -240,8 +240,8 @@ class HistoryReader(Reader):
         if span.kind == "prompt" and not events:
             self.passed["prompt that aider logs twice"] += 1
         if span.kind == "prompt":
-            is_said = not HOST_COMMAND.match(span.text) or ASKING.match(span.text)
-            kind = SourceKind.TYPED if is_said else SourceKind.NOTICE
+            is_typed = not HOST_COMMAND.match(span.text) or ASKING.match(span.text)
+            kind = SourceKind.TYPED if is_typed else SourceKind.NOTICE
             return record_of("user", span.text if events else "", kind)
         kind, detail, text = SourceKind.NOTICE, "", "\n".join(span.notices)
         for event in events:
@@ -252,7 +252,7 @@ class HistoryReader(Reader):
             elif event.kind == "command":
                 source = command_source(event.command)
                 kind, detail = source.kind, source.detail
-        used = [TranscriptRecord(used=used_by(*told.groups(""))) for told in SPENT.finditer(text)]
+        used = [TranscriptRecord(used=used_by(*spent.groups(""))) for spent in SPENT.finditer(text)]
         return [*record_of("user", text, kind, detail), *used]
 
 

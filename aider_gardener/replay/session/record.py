@@ -163,22 +163,22 @@ class Recorder:
         if kind is None or not self.session.is_open:
             return digest, response
         if hasattr(response, "choices"):
-            said = response.choices[0].message.content or ""
-            self.note(lambda: self.session.add(kind, text=said, prompt_messages=len(sent)))
+            reply = response.choices[0].message.content or ""
+            self.note(lambda: self.session.add(kind, text=reply, prompt_messages=len(sent)))
             return digest, response
         return digest, self.listening(response, kind, len(sent))
 
     def listening(self, chunks: Any, kind: str, messages: int) -> Iterator[Any]:
         """The stream as it is; what was said is noted at its end, also when it is broken off."""
-        said: list[str] = []
+        parts: list[str] = []
         try:
             for chunk in chunks:
                 choices: Sequence[Any] = getattr(chunk, "choices", None) or ()
                 for choice in choices[:1]:
-                    said.append(getattr(choice.delta, "content", None) or "")
+                    parts.append(getattr(choice.delta, "content", None) or "")
                 yield chunk
         finally:
-            self.note(lambda: self.session.add(kind, text="".join(said), prompt_messages=messages))
+            self.note(lambda: self.session.add(kind, text="".join(parts), prompt_messages=messages))
 
     def main_names(self) -> list[str]:
         model = getattr(self.coder, "main_model", None)

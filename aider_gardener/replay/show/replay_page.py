@@ -119,17 +119,17 @@ def fact_rows(results: Sequence[ReplayResult], redactor: Redactor) -> dict[str, 
     found: dict[tuple[int, int, str], dict[str, bool]] = {}
     for result in results:
         for one in result.carried:
-            stood = found.setdefault((one.used_turn, one.said_turn, one.text), {})
-            stood[result.variant] = stood.get(result.variant, True) and one.present
+            presence = found.setdefault((one.used_turn, one.said_turn, one.text), {})
+            presence[result.variant] = presence.get(result.variant, True) and one.present
     ordered = sorted(found.items(), key=lambda item: (all(item[1].values()), item[0]))
     words = {True: "yes", False: "no", None: NOTHING}
     rows = [
         (
             used,
-            said,
+            said_turn,
             redactor(text).text[:FACT_CHARS],
-            [words[stood.get(result.variant)] for result in results],
+            [words[presence.get(result.variant)] for result in results],
         )
-        for (used, said, text), stood in ordered[:FACTS_SHOWN]
+        for (used, said_turn, text), presence in ordered[:FACTS_SHOWN]
     ]
     return {"count": len(found), "rows": rows}

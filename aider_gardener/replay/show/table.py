@@ -164,8 +164,8 @@ def print_report(report: ReplayReport, console: Console, *, full: bool = False) 
         cells = [(figure.name, *(figure.cell(row) for row in rows)) for figure in shown]
         console.print(grid(("", *(f">{row.variant}" for row in rows)), cells, box=box.SIMPLE_HEAD))
         console.print()
-    told = [provenance(report), *abouts] if full else []
-    for line in filter(None, [*told, *report.notes, *verdict(report)]):
+    explanations = [provenance(report), *abouts] if full else []
+    for line in filter(None, [*explanations, *report.notes, *verdict(report)]):
         console.print(Text(line), highlight=False)
 
 

@@ -40,7 +40,7 @@ def verdict_on(
     if own.tokens_billed == other.tokens_billed and not own.plan_compactions:
         idle = f"{'its history' if chats == 1 else 'their histories'} never passed aider's own limit"
         return (f"No difference for {chat}: {idle}, and until then prompts are aider's.",)
-    lost, gained = known_apart(results, gardened, stock), known_apart(results, stock, gardened)
+    lost, gained = only_in_other(results, gardened, stock), only_in_other(results, stock, gardened)
     losses = (
         f"Lost: {lost or 'nothing that was asked or used again'}.{f' Gained: {gained}.' if gained else ''}"
     )
@@ -57,12 +57,12 @@ def best_stock(rows: Mapping[str, Summary]) -> str:
     """The stock variant that still knew most, the cheaper of two that knew as much; "" if there is none."""
     return max(
         (name for name in STOCK if name in rows),
-        key=lambda name: (known(rows[name]), -rows[name].usd),
+        key=lambda name: (count_known(rows[name]), -rows[name].usd),
         default="",
     )
 
 
-def known(row: Summary) -> int:
+def count_known(row: Summary) -> int:
     """How much was known of the questions, and of the facts and lines that replies used again."""
     return row.recall.supported + row.carry_over.facts_present + row.carry_over.lines_present
 
@@ -82,14 +82,14 @@ def answer(own: Summary, other: Summary, chat: str) -> str:
         bill = f"${money(own.usd)} instead of ${money(other.usd)} {apart} at {own.own.model}, {difference}"
     else:
         bill = f"{own.tokens_billed:,} tokens instead of {other.tokens_billed:,} {apart}, {difference}"
-    keeps = max(1, known(own)) / max(1, known(other))
+    known_share = max(1, count_known(own)) / max(1, count_known(other))
     ends = [row.usable.ended_by if row.usable else "" for row in (own, other)]
     if other.usable and ends[1] == "window" != ends[0]:
         turn = other.usable.turns + 1
         return f"Worth it for {chat}: without it turn {turn} no longer fits the window; {bill}."
-    if saved >= WORTH_SHARE and keeps >= NEEDED_SHARE:
+    if saved >= WORTH_SHARE and known_share >= NEEDED_SHARE:
         return f"Worth it for {chat}: {bill}."
-    if abs(saved) < WORTH_SHARE <= keeps - 1:
+    if abs(saved) < WORTH_SHARE <= known_share - 1:
         return f"Worth it for {chat}: more was still known, for about as much: {bill}."
     if saved < 0 and percent:
         why = "it costs more"
@@ -100,12 +100,12 @@ def answer(own: Summary, other: Summary, chat: str) -> str:
     return f"Not worth it for {chat}, because {why}: {bill}."
 
 
-def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
+def only_in_other(results: Sequence[ReplayResult], one: str, other: str) -> str:
     """What stood in the prompts of another variant and not in those of one, of all that was asked or used
     again; "" for nothing."""
     of = {(result.session, result.variant): result for result in results}
     asked = unanswered = 0
-    used, gone = list[Carried](), list[Carried]()
+    used, lost = list[Carried](), list[Carried]()
     for (name, variant), mine in of.items():
         if variant != one or (theirs := of.get((name, other))) is None:
             continue
@@ -113,11 +113,11 @@ def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
         met = {probe.number for probe in theirs.probes if probe.supported}
         unanswered += sum(not probe.supported and probe.number in met for probe in mine.probes)
         there = {(each.used_turn, each.text) for each in theirs.carried if each.present}
-        gone += [each for each in mine.carried if not each.present and (each.used_turn, each.text) in there]
+        lost += [each for each in mine.carried if not each.present and (each.used_turn, each.text) in there]
     kinds = [
         f"{count:,} of {counted(sum(each.is_line is is_line for each in used), what)}"
         for is_line, what in ((False, "fact"), (True, "line"))
-        if (count := sum(each.is_line is is_line for each in gone))
+        if (count := sum(each.is_line is is_line for each in lost))
     ]
     again = f"{' and '.join(kinds)} that a reply used again" if kinds else ""
     answers = f"the answers to {unanswered:,} of {counted(asked, 'question')}" if unanswered else ""

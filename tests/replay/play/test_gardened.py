@@ -66,9 +66,9 @@ def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
 
     watched, coder = Watched(), Coder()
     coder.gardener = Gardener()
-    watched.look(coder, 2)
+    watched.note_work(coder, 2)
     assert not watched.stopped
     coder.gardener = None
-    watched.look(coder, 3)
-    watched.look(coder, 4)
+    watched.note_work(coder, 3)
+    watched.note_work(coder, 4)
     assert watched.stopped == 3
