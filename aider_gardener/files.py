@@ -75,9 +75,9 @@ def read_text(path: Path, limit: int = SMALL_BYTES, *, errors: str = "strict") -
 def lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes]:
     """The lines of a plain file that is open, with their ends, as far as it goes now; longer ones in pieces
     of `most` bytes."""
-    left = os.fstat(file.fileno()).st_size - file.tell()
-    while left > 0 and (line := file.readline(min(most, left))):
-        left -= len(line)
+    rest_bytes = os.fstat(file.fileno()).st_size - file.tell()
+    while rest_bytes > 0 and (line := file.readline(min(most, rest_bytes))):
+        rest_bytes -= len(line)
         yield line
 
 
@@ -134,13 +134,13 @@ def open_private(path: Path) -> IO[bytes]:
     return open(path, "xb", opener=made)
 
 
-def give_to_owner(made: int | Path, path: Path) -> None:
+def give_to_owner(file: int | Path, path: Path) -> None:
     """Let what root has just made at a path, by its handle or name, belong to whoever the folder around it
     belongs to: under sudo and in containers it would lock its user out."""
     if os.name == "posix" and os.geteuid() == 0:
         with contextlib.suppress(OSError):
             around = os.stat(path.parent)
-            os.chown(made, around.st_uid, around.st_gid)
+            os.chown(file, around.st_uid, around.st_gid)
 
 
 def put(
@@ -200,15 +200,15 @@ def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
         put(path, [after], mode=mode, check=partial(_check_unchanged, path, before))
 
 
-def remove_if_unchanged(path: Path, held: bytes) -> None:
+def remove_if_unchanged(path: Path, expected: bytes) -> None:
     """Remove a file that still holds these bytes. Raises StoreError, and it stays then."""
     with _failing(path):
-        _check_unchanged(path, held)
+        _check_unchanged(path, expected)
         path.unlink()
 
 
-def _check_unchanged(path: Path, held: bytes | None) -> None:
-    if read_bytes(path) != held:
+def _check_unchanged(path: Path, expected: bytes | None) -> None:
+    if read_bytes(path) != expected:
         raise StoreError(CHANGED.format(path=path))
 
 

@@ -230,22 +230,22 @@ def remembered(
     keep the texts of outputs in memory. Threads may ask at once."""
 
     def remembering(function: Callable[Given, Result]) -> Callable[Given, Result]:
-        known: dict[Hashable, Result] = {}
+        cache: dict[Hashable, Result] = {}
         lock = Lock()
 
         @wraps(function)
         def asked(*given: Given.args, **more: Given.kwargs) -> Result:
             name = key(*given, **more)
             with lock:
-                if name in known:
-                    made = known[name] = known.pop(name)  # the last one asked for stands last
-                    return made
-            made = function(*given, **more)
+                if name in cache:
+                    result = cache[name] = cache.pop(name)  # the last one asked for stands last
+                    return result
+            result = function(*given, **more)
             with lock:
-                known[name] = made
-                if len(known) > most:
-                    del known[next(iter(known))]
-            return made
+                cache[name] = result
+                if len(cache) > most:
+                    del cache[next(iter(cache))]
+            return result
 
         return asked
 

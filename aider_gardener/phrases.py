@@ -33,8 +33,8 @@ TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made
 def cold(idle_seconds: float, lost: float, saved: float, *, is_reported: bool) -> str:
     """What a prompt costs for a cache that has gone cold, and what /compact would spare of it, in dollars.
     `is_reported`: the provider's own numbers tell that it caches."""
-    gone = "has gone cold" if is_reported else "has probably gone cold"
-    line = f"the prompt cache {gone} after {idle_seconds / 60:.0f} min: this prompt costs"
+    change = "has gone cold" if is_reported else "has probably gone cold"
+    line = f"the prompt cache {change} after {idle_seconds / 60:.0f} min: this prompt costs"
     return f"{line} ${lost:.2f} more" + (
         f"; /compact before it would have saved ${saved:.2f}" if saved >= LEAST_SAVED else ""
     )
@@ -67,7 +67,7 @@ def size(number: int) -> str:
     return f"{number / 1_000:,.0f} KB" if number < 1_000_000 else f"{number / 1_000_000:,.1f} MB"
 
 
-def made_room(plan: Plan, limit: str = "", *, has_undo: bool = True) -> str:
+def applied_text(plan: Plan, limit: str = "", *, has_undo: bool = True) -> str:
     """A plan that was applied: "made room above aider's limit: 3 old messages now stand as notes, 2 are left
     out, 4.1k tokens less; /gardener undo takes it back". `has_undo`: the chat has that command."""
     why = f" above {limit}" if limit else f" {WHILE_COLD}" if plan.reason.endswith(WHILE_COLD) else ""
@@ -104,18 +104,18 @@ def _turns(turns: Sequence[int]) -> str:
 def changes(plan: Plan, *, would: bool = False) -> str:
     """What became of how many messages, or `would` become of them."""
     notes = sum(swap.after in (Level.COMPRESSED, Level.LINE) for swap in plan.swaps)
-    gone = sum(swap.after is Level.HIDDEN for swap in plan.swaps)
+    hidden = sum(swap.after is Level.HIDDEN for swap in plan.swaps)
     stand = "would stand" if would else "now stands" if notes == 1 else "now stand"
-    left = "would be" if would else "is" if gone == 1 else "are"
+    verb = "would be" if would else "is" if hidden == 1 else "are"
     parts = []
     if notes:
         parts.append(f"{counted(notes, 'old message')} {stand} as {'a note' if notes == 1 else 'notes'}")
-    if gone:
-        parts.append(f"{f'{gone:,}' if notes else counted(gone, 'old message')} {left} left out")
+    if hidden:
+        parts.append(f"{f'{hidden:,}' if notes else counted(hidden, 'old message')} {verb} left out")
     return ", ".join(parts)
 
 
-def room_made(times: int) -> str:
+def room_text(times: int) -> str:
     """How often the history was compacted."""
     return TIMES.get(times, f"room was made {times:,} times")
 
@@ -144,15 +144,15 @@ def status_text(status: Mapping[str, Any]) -> str:
     """What a chat's gardener is and did, given its `status()`."""
     rules, stored = status["constraints"], counted(status["stored_entries"], "different message")
     before = f", {status['cleared']:,} of them before /clear" if status["cleared"] else ""
-    held = f"{counted(rules, 'rule')} of yours {'holds' if rules == 1 else 'hold'} (/gardener constraints)."
+    line = f"{counted(rules, 'rule')} of yours {'holds' if rules == 1 else 'hold'} (/gardener constraints)."
     lines = [
         MODES.get(status["mode"])
         or f"The gardener is on. Room is made when the history passes {status['history_mark']:,} tokens;"
         f" a question may recall {status['recall_budget']:,} beside it.",
         f"This chat: {counted(status['turns'], 'turn')}, {counted(status['entries'], 'message')}{before};"
-        f" {room_made(status['compactions'])}.",
+        f" {room_text(status['compactions'])}.",
         bill(status) if status["calls"] else "Nothing was sent yet.",
-        held if rules else "No rule of yours was found.",
+        line if rules else "No rule of yours was found.",
         f"Archive {status['store']}: {stored}, {size(status['stored_bytes'])}."
         f" The gardener's own work took {status['seconds']:.1f} s.",
     ]
@@ -162,20 +162,20 @@ def status_text(status: Mapping[str, Any]) -> str:
 def archive_text(status: Mapping[str, Any]) -> str:
     """What an archive holds, how its last chat stood and what all its chats came to."""
     secrets, pinned = status["redacted_secrets"], status["pinned"]
-    held = [
+    counts = [
         counted(status["sessions"], "chat"),
         counted(status["entries"], "different message"),
         size(status["bytes"]),
     ]
-    held += [f"{pinned:,} pinned"] if pinned else []
-    held += [f"{counted(secrets, 'secret')} taken out"] if secrets else []
+    counts += [f"{pinned:,} pinned"] if pinned else []
+    counts += [f"{counted(secrets, 'secret')} taken out"] if secrets else []
     lines = [
-        f"Archive {status['archive']}: {', '.join(held)}.",
+        f"Archive {status['archive']}: {', '.join(counts)}.",
     ]
     if status["entries"]:
-        said, shown = status["original_tokens"], status["compressed_tokens"]
+        whole, shown = status["original_tokens"], status["compressed_tokens"]
         share = f", its shortened forms {short(shown)} ({status['compression_ratio']:.0%})"
-        lines.append(f"What was said has {short(said)} tokens{share if shown < said else ''}.")
+        lines.append(f"What was said has {short(whole)} tokens{share if shown < whole else ''}.")
     lines += [outlook_text(last)] if (last := status.get("last_chat")) else []
     if sums := status.get("all_chats"):
         which = "All chats" if sums["sessions"] == status["sessions"] else "Those with figures"
@@ -189,9 +189,9 @@ def outlook_text(last: Mapping[str, Any]) -> str:
     if window:
         full = f"{last['utilization']:.0%} {last['bar']} {last['level']}"
         used = f"{last['tokens']:,} of {window:,} tokens, {full}"
-    slope, left = last["trend_tokens_a_turn"], last["turns_left"]
+    slope, turns_left = last["trend_tokens_a_turn"], last["turns_left"]
     way = f"{'grew' if slope >= 0 else 'shrank'} by {short(abs(slope))} tokens a turn"
-    until = f", full in {counted(left, 'turn')} at that rate" if left else ""
+    until = f", full in {counted(turns_left, 'turn')} at that rate" if turns_left else ""
     return f"Last chat: {used}; it {way}{until}."
 
 
@@ -203,7 +203,7 @@ def sums_text(sums: Mapping[str, Any]) -> str:
 def chat_text(sums: Mapping[str, Any]) -> str:
     """What a chat came to."""
     own = f" The gardener's own work took {sums['seconds']:.1f} s." if sums["seconds"] else ""
-    return f"{counted(sums['turns'], 'turn')}; {room_made(sums['compactions'])}. {bill(sums)}{own}"
+    return f"{counted(sums['turns'], 'turn')}; {room_text(sums['compactions'])}. {bill(sums)}{own}"
 
 
 def bar(share: float, cells: int) -> str:

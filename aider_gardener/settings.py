@@ -334,7 +334,7 @@ def parse_terms(text: str) -> Terms:
         given = {level: n for level, n in ((Level.COMPRESSED, short), (Level.LINE, line)) if n}
         is_legal = all(number.isdecimal() and 1 <= int(number) <= 100_000 for number in given.values())
         if cls not in classes or not given or not is_legal:
-            known = ", ".join(classes)
-            raise UsageError(f"ttl: {item!r} is not CLASS=TURNS or CLASS=TURNS/TURNS; classes are {known}")
+            names = ", ".join(classes)
+            raise UsageError(f"ttl: {item!r} is not CLASS=TURNS or CLASS=TURNS/TURNS; classes are {names}")
         terms |= {(cls, level): int(number) for level, number in given.items()}
     return terms

@@ -37,11 +37,11 @@ FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 class Screen(Console):
     """What draws on the terminal, in its colours: texts are `visible` and never markup."""
 
-    def __init__(self, **look: Any) -> None:
-        super().__init__(file=bare(sys.stdout), markup=False, emoji=False, **look)
+    def __init__(self, **style: Any) -> None:
+        super().__init__(file=bare(sys.stdout), markup=False, emoji=False, **style)
 
-    def render_str(self, text: str, **look: Any) -> Text:
-        return super().render_str(visible(text), **look)
+    def render_str(self, text: str, **style: Any) -> Text:
+        return super().render_str(visible(text), **style)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for part in super().render(renderable, options):
@@ -58,10 +58,10 @@ def as_text(renderable: RenderableType, *, width: int = 0) -> str:
 
 
 def grid(
-    columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], *, no_wrap: bool = False, **look: Any
+    columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], *, no_wrap: bool = False, **style: Any
 ) -> Table:
-    """A table; a column whose name begins with ">" has figures, to the right. `look` is rich's."""
-    table = Table(**{"title_justify": "left", "pad_edge": False, "show_edge": False, **look})
+    """A table; a column whose name begins with ">" has figures, to the right. `style` is rich's."""
+    table = Table(**{"title_justify": "left", "pad_edge": False, "show_edge": False, **style})
     for name in columns:
         table.add_column(
             name.removeprefix(">"),

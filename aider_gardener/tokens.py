@@ -105,7 +105,7 @@ def _shipped(name: str) -> bytes:
 
 
 @cache
-def known_of(model: str) -> dict[str, Any]:
+def model_row(model: str) -> dict[str, Any]:
     """What the table that litellm ships says of a model, its window and prices; nothing for one that is not
     in it, nor where there is no table."""
     try:
@@ -117,8 +117,8 @@ def known_of(model: str) -> dict[str, Any]:
 
 def window_of(model: str) -> int:
     """The most tokens of a prompt for a model by that table; 0 where it is not there."""
-    known = known_of(model)
-    return int(known.get("max_input_tokens") or known.get("max_tokens") or 0)
+    row = model_row(model)
+    return int(row.get("max_input_tokens") or row.get("max_tokens") or 0)
 
 
 def _encoding() -> Callable[[str], list[int]]:

@@ -11,11 +11,11 @@ from made_entries import make_gardener
 
 from aider_gardener.messages import Level, Plan, Swap
 from aider_gardener.phrases import (
+    applied_text,
     archive_text,
     bill,
     changes,
     limit_passed,
-    made_room,
     outlook_text,
     recalled,
     short,
@@ -143,9 +143,9 @@ def test_what_became_of_the_messages(after: list[Level], told: str, would: str) 
 def test_a_plan_that_a_cold_cache_made_worth_it_says_so() -> None:
     market, frame = Market(0.1, 1.0), Frame(window=128_000)
     goal = marks(frame, Limit(8_000, 0.4, growth=800), market, compacted=False, cold=True)
-    told = made_room(Plan((), goal.reason, 12_000, 4_000), has_undo=False)
+    told = applied_text(Plan((), goal.reason, 12_000, 4_000), has_undo=False)
     assert told.startswith("made room while the prompt cache is cold: ")
-    assert made_room(Plan((), "", 12_000, 4_000), "your limit of 9,000 tokens").startswith(
+    assert applied_text(Plan((), "", 12_000, 4_000), "your limit of 9,000 tokens").startswith(
         "made room above your limit of 9,000 tokens: "
     )
 

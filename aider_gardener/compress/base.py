@@ -13,14 +13,14 @@ from aider_gardener.tokens import approximate, pieces
 @dataclass(frozen=True)
 class Context:
     """What a compressor may know beside the text: of edit blocks their kind, of code the language, the focus,
-    the id of the whole. `count` counts tokens. `left_out` are the lines that an excerpt lacks of its text."""
+    the id of the whole. `count` counts tokens. `omitted_lines` says how many an excerpt lacks."""
 
     kind: str = ""
     language: str = ""
     focus: Focus = field(default_factory=Focus)
     entry_id: str = ""
     count: TokenCounter = approximate
-    left_out: int = 0
+    omitted_lines: int = 0
 
 
 Compressor = Callable[[str, Context], Compressed]
@@ -52,9 +52,9 @@ def is_shorter(new: str, old: str, count: TokenCounter) -> bool:
     if len(new) >= len(old):
         return False
     limit = count(new)
-    seen = 0
+    tokens = 0
     for piece in pieces(old):
-        seen += count(piece)
-        if seen > limit:
+        tokens += count(piece)
+        if tokens > limit:
             return True
     return False

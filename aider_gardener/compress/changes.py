@@ -94,11 +94,11 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
 
 def _worth(line: str, columns: int, nth: int) -> float:
     """What a line of a hunk is worth, the `nth` that was changed."""
-    marks, said = line[:columns], line[columns:].strip()[:LOOKED_AT]
-    if CONFLICT.match(said):
+    marks, text = line[:columns], line[columns:].strip()[:LOOKED_AT]
+    if CONFLICT.match(text):
         return CAUSE
-    if "\\" in marks or not said:
+    if "\\" in marks or not text:
         return NOISE
     if not marks.strip():
         return CONTEXT / 4
-    return DETAIL + 1.5 * bool(NAMES.match(said)) - 0.5 * log2(nth)
+    return DETAIL + 1.5 * bool(NAMES.match(text)) - 0.5 * log2(nth)

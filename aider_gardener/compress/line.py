@@ -71,13 +71,13 @@ def _pieces(content: str, source: Source, parts: Sequence[Segment], chars: int) 
         return [on_one_line(content[:SCAN_CHARS])]
     pieces = []
     edits = _edited(content, parts)
-    said = _sentences(content, parts, chars)
+    sentences = _sentences(content, parts, chars)
     if source.kind is SourceKind.REPLY:
         pieces.append("reply:")
-    pieces += said[:1]
+    pieces += sentences[:1]
     if edits:
         pieces.append(edits)
-    pieces += said[1:]
+    pieces += sentences[1:]
     pasted = [
         part for part in parts if part.cls not in (ContentClass.PROMPT, ContentClass.PROSE, ContentClass.EDIT)
     ]

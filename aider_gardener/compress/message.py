@@ -49,8 +49,8 @@ def compress_message(
     cls = dominant_class(content, source, parts)
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):
         return unchanged(whole, cls)
-    left_out = whole.count("\n") - content.count("\n")
-    ctx = Context("", "", focus, entry_id, count, left_out)
+    omitted_lines = whole.count("\n") - content.count("\n")
+    ctx = Context("", "", focus, entry_id, count, omitted_lines)
     text, engine, failed = _shown(content, edits_together(content, parts), source, ctx)
     if not is_shorter(text, whole, count):
         return replace(unchanged(whole, cls), failed=failed)
@@ -78,8 +78,8 @@ def shown_parts(
     """Each part of a message with its short form. What an excerpt leaves out is missing in the largest."""
     largest = max(parts, key=lambda part: part.end - part.start, default=None)
     for part in parts:
-        left_out = ctx.left_out if part is largest else 0
-        own = replace(ctx, kind=part.kind, language=part.language, left_out=left_out)
+        omitted_lines = ctx.omitted_lines if part is largest else 0
+        own = replace(ctx, kind=part.kind, language=part.language, omitted_lines=omitted_lines)
         yield part, _part(content, part, source, own)
 
 

@@ -137,7 +137,7 @@ def _ranked(
 ) -> tuple[list[tuple[float, int]], dict[Hashable, set[int]]]:
     """What each line is worth beside those of its form above it, and its row, the weightiest first; and by
     form the rows that are told by their names where no more of them fits."""
-    seen, same = Counter[Hashable](), Counter[str]()
+    form_counts, same = Counter[Hashable](), Counter[str]()
     many = Counter(note.form for note in notes if note.named)
     to_name = defaultdict[Hashable, set[int]](set)
     ranked: list[tuple[float, int]] = []
@@ -145,13 +145,13 @@ def _ranked(
         line = lines[row]
         if worth <= NOISE or not line or line.isspace() or line.strip() == GAP:
             continue
-        seen[form] += 1
+        form_counts[form] += 1
         same[line] += 1
         worth -= SAME * log2(same[line])
         if touches(line, focus):
             worth += FOCUSED
         elif form is not None:
-            worth -= REPEAT * log2(seen[form])
+            worth -= REPEAT * log2(form_counts[form])
         if is_named and worth < FAILURE and many[form] >= MANY and same[line] == 1:
             worth = max(worth, NAMED)
             to_name[form].add(row)
@@ -164,8 +164,8 @@ def apart(line: str, shown: str) -> str:
     """The words of a line that one alike, which is shown, has not, or not in their place; "" where they are
     no name: too long, or no words at all."""
     own, words = words_in(line), words_in(shown)
-    beside = words if len(own) == len(words) else [word if word in words else "" for word in own]
-    name = " ".join(word for word, other in zip(own, beside, strict=True) if word != other)
+    other_words = words if len(own) == len(words) else [word if word in words else "" for word in own]
+    name = " ".join(word for word, other in zip(own, other_words, strict=True) if word != other)
     is_name = len(name) <= NAME_CHARS and any(map(str.isalpha, name))
     return name if is_name and SEPARATOR.strip() not in name else ""
 

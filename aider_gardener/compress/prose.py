@@ -63,11 +63,11 @@ def rank(text: str, found: Sequence[Unit], focus: Focus) -> list[float]:
     names = sorted({*focus.paths, *(path.rpartition("/")[2] for path in focus.paths)})
     scores = []
     for index, unit in enumerate(found):
-        said = text[unit.start : unit.end]
-        score = worth(said) + 0.35 * unit.first + 0.1 * unit.last + 0.3 * (index == 0)
-        score += 0.5 * (bool(focus.words) and not focus.words.isdisjoint(content_words(said)))
-        score += DECIDED_BONUS * decides(said[:BLOCK_CHARS], is_users=False)
-        score += 1.6 * any(name in said for name in names)
+        unit_text = text[unit.start : unit.end]
+        score = worth(unit_text) + 0.35 * unit.first + 0.1 * unit.last + 0.3 * (index == 0)
+        score += 0.5 * (bool(focus.words) and not focus.words.isdisjoint(content_words(unit_text)))
+        score += DECIDED_BONUS * decides(unit_text[:BLOCK_CHARS], is_users=False)
+        score += 1.6 * any(name in unit_text for name in names)
         if unit.kind == "code":
             score -= 0.5
         scores.append(score)

@@ -94,34 +94,34 @@ def without_manual(lines: Sequence[str]) -> Sequence[str]:
     if sum(map(bool, map(FIGURES.search, comments))) > FIGURED * len(comments):
         return lines
     bare = [COMMENT.sub("", line, count=1).rstrip() for line in lines]
-    left = sum(map(bool, map(str.strip, bare)))
-    return bare if SEVERAL <= left < (1 - COMMENTS) * filled else lines
+    bare_count = sum(map(bool, map(str.strip, bare)))
+    return bare if SEVERAL <= bare_count < (1 - COMMENTS) * filled else lines
 
 
 def quoted(
-    lines: Sequence[str], known: Notes = MappingProxyType({}), compared: Collection[int] = frozenset()
+    lines: Sequence[str], engine_notes: Notes = MappingProxyType({}), compared: Collection[int] = frozenset()
 ) -> list[Note]:
     """A note for each line: the one that is known, what it leaves open and all others by their words. What
     is odd among lines alike is worth more, and has a form of its own, but for rows whose engine has
     `compared` them itself."""
-    notes = _judged(lines, known)
-    said = [row for row, line in enumerate(lines) if any(map(str.isalnum, line))]
-    for row in known.keys() & said[-LAST:]:
-        if row == said[-1] or notes[row].worth > NOISE:
+    notes = _judged(lines, engine_notes)
+    worded_rows = [row for row, line in enumerate(lines) if any(map(str.isalnum, line))]
+    for row in engine_notes.keys() & worded_rows[-LAST:]:
+        if row == worded_rows[-1] or notes[row].worth > NOISE:
             notes[row] = notes[row]._replace(worth=max(notes[row].worth, 0.0) + SAID_LAST)
     forms = [note.form if note.worth > 0 and row not in compared else None for row, note in enumerate(notes)]
     for row, (more, word) in odd(lines, forms).items():
         worth, above, form, is_named = notes[row]
-        worth = max(worth, CONTEXT + more) if row in known else worth + more
+        worth = max(worth, CONTEXT + more) if row in engine_notes else worth + more
         notes[row] = Note(worth, above, form if is_named else (form, NUMBER.sub("0", word)), is_named)
     return notes
 
 
-def _judged(lines: Sequence[str], known: Notes) -> list[Note]:
-    told = {row for row, note in known.items() if note.worth != BY_WORDS}
-    open_rows = {row for row, line in enumerate(lines) if row not in told and line.strip()}
-    if not open_rows and all(note.form is not None for note in known.values()):
-        return [known.get(row) or Note(NOISE, -1, "") for row in range(len(lines))]
+def _judged(lines: Sequence[str], engine_notes: Notes) -> list[Note]:
+    sure_rows = {row for row, note in engine_notes.items() if note.worth != BY_WORDS}
+    open_rows = {row for row, line in enumerate(lines) if row not in sure_rows and line.strip()}
+    if not open_rows and all(note.form is not None for note in engine_notes.values()):
+        return [engine_notes.get(row) or Note(NOISE, -1, "") for row in range(len(lines))]
     forms = [form_of(line) for line in lines]
     above = indent_parents(lines) if open_rows else [-1] * len(lines)
     worth = _near(lines, forms, open_rows)
@@ -129,9 +129,9 @@ def _judged(lines: Sequence[str], known: Notes) -> list[Note]:
         if worth[row] < ERROR and lines[row].lstrip()[0] not in MARKS:
             worth[row] = 0.0  # it comes with what stands below it
     notes = list(map(Note, worth, above, forms))
-    for row, note in known.items():
+    for row, note in engine_notes.items():
         form = forms[row] if note.form is None else note.form
-        notes[row] = note._replace(worth=note.worth if row in told else notes[row].worth, form=form)
+        notes[row] = note._replace(worth=note.worth if row in sure_rows else notes[row].worth, form=form)
     return notes
 
 
@@ -147,8 +147,8 @@ def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> 
         if not form:
             continue
         if row in looked_at:
-            left = total - row
-            ends = max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12)
+            rows_below = total - row
+            ends = max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * rows_below) * (rows_below <= 12)
             worth[row] = _word_worth(lines[row]) + 3 / (1 + log2(often[shared[row]])) + ends
     for row in rows:
         near[row] = worth[row]
@@ -168,8 +168,8 @@ def _shared_words(forms: Sequence[str]) -> list[Hashable]:
     often = Counter(word for words in words_of.values() for word in set(words))
     shared: dict[str, Hashable] = {}
     for form, words in words_of.items():
-        kept = tuple(word if often[word] >= SEVERAL else "" for word in words)
-        shared[form] = kept if 2 * sum(map(bool, kept)) >= len(kept) else form
+        common = tuple(word if often[word] >= SEVERAL else "" for word in words)
+        shared[form] = common if 2 * sum(map(bool, common)) >= len(common) else form
     return [shared[form] for form in forms]
 
 

@@ -54,7 +54,7 @@ class _Head(NamedTuple):
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """What is known of records; nothing where there is no record."""
     notes: dict[int, Note] = {}
-    seen: Counter[Hashable] = Counter()
+    counts: Counter[Hashable] = Counter()
     opened = place = -1
     depth, worth, placed = 0, 0.0, False
     for row, line in enumerate([line[:LINE_CHARS] for line in lines]):
@@ -68,9 +68,9 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         elif head and head.level != "note":
             level, code, path, message = head
             form = (level, code, form_of(message) if level else NAME.sub("", NUMBER.sub("", message)))
-            seen.update(((form, path), code or path))
+            counts.update(((form, path), code or path))
             worth = {"error": CAUSE, "warning": WARNING}.get(level, MATCH)
-            again = log2(seen[form, path]) if level == "error" else 0.6 * log2(seen[code or path])
+            again = log2(counts[form, path]) if level == "error" else 0.6 * log2(counts[code or path])
             placed = bool(path)
             above = -1 if placed else place
             notes[row] = Note(max(worth - again, CONTEXT), above, form, placed and level == "error")
@@ -78,8 +78,8 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         elif opened >= 0 and (head or inner or indent > depth or (row == opened + 1 and not alarm(line))):
             is_place = not placed and bool(NAMES_PLACE.search(line))
             placed = placed or is_place
-            says = any(map(str.isalnum, line))  # not only marks the code above
-            notes[row] = Note(worth * (0.75 if is_place else says / 3), opened)
+            has_words = any(map(str.isalnum, line))  # not only marks the code above
+            notes[row] = Note(worth * (0.75 if is_place else has_words / 3), opened)
         else:
             opened = -1
     places = {note.above: Note(CONTEXT) for note in notes.values() if note.above >= 0}
@@ -90,8 +90,8 @@ def _head(line: str, below: str) -> _Head | None:
     """The head that the line is, if it is one."""
     found = PLACED.match(line)
     rest = found["rest"] if found else line
-    said = SEVERE.match(rest)
-    severity = said["severity"] if said else found["tag"] or "" if found else ""
+    head = SEVERE.match(rest)
+    severity = head["severity"] if head else found["tag"] or "" if found else ""
     level = "note" if NOTE.match(severity) else BY_LETTER.get(severity) or alarm(severity.lower())
     if not (found or level or ARROW.match(below)):
         return None
@@ -100,4 +100,4 @@ def _head(line: str, below: str) -> _Head | None:
         level = "warning"
     elif not level and (not found or rest[1:2] == " " != rest[2:3]):
         level = alarm(rest) if found else "error"
-    return _Head(level, code, found["path"] if found else "", said["message"] if said else rest.strip(": "))
+    return _Head(level, code, found["path"] if found else "", head["message"] if head else rest.strip(": "))

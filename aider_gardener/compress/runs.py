@@ -187,14 +187,14 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
 
 def _belongs(lines: Sequence[str], row: int, case: Case) -> bool:
     """True for a line below a heading that still tells of its test."""
-    line, heading, told = lines[row], lines[case.row], case.body
+    line, heading, body = lines[row], lines[case.row], case.body
     is_near = (
         not line
         or _depth(line) > _depth(heading)
         or bool(lines[row - 1])
-        or heading[0] in ("_" if told else "_-─")
+        or heading[0] in ("_" if body else "_-─")
     )
-    return len(told) < BODY_LINES and (is_near or bool(told and not _depth(lines[told[0]])))
+    return len(body) < BODY_LINES and (is_near or bool(body and not _depth(lines[body[0]])))
 
 
 def _depth(line: str) -> int:
@@ -209,10 +209,10 @@ def _compare(lines: Sequence[str], failing: Sequence[Case], traces: Mapping[int,
         by_key[case.key()].append(case)
     for cases in by_key.values():
         fullest = max(cases, key=lambda case: len(case.body))
-        told = {lines[row].strip() for row in fullest.body}
+        body_lines = {lines[row].strip() for row in fullest.body}
         for case in cases:
-            is_less = {lines[row].strip() for row in case.body} <= told
-            case.again = bool(told) and case is not fullest and is_less
+            is_less = {lines[row].strip() for row in case.body} <= body_lines
+            case.again = bool(body_lines) and case is not fullest and is_less
 
 
 def _reason_line(lines: Sequence[str], case: Case, traces: Mapping[int, Note]) -> str:
@@ -221,8 +221,8 @@ def _reason_line(lines: Sequence[str], case: Case, traces: Mapping[int, Note]) -
     marked = [row for row in rows if lines[row].startswith("E  ")]
     marked = marked or [row for row in rows if row in traces and traces[row].worth > CAUSE]
     others = (row for row in rows if not PLACE.search(lines[row]))
-    told = marked or sorted(others, key=lambda row: alarm(lines[row]) != "error")
-    return lines[told[0]].removeprefix("E").strip() if told else case.name.partition(" - ")[2]
+    reason_rows = marked or sorted(others, key=lambda row: alarm(lines[row]) != "error")
+    return lines[reason_rows[0]].removeprefix("E").strip() if reason_rows else case.name.partition(" - ")[2]
 
 
 def _notes(

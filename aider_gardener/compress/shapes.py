@@ -71,11 +71,11 @@ def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
     is only thought to belong to it: of a line that other engines explain too these say what it is."""
     lines = without_manual(lines)
     claims = _claims(lines)
-    known: dict[int, Note] = {}
+    notes: dict[int, Note] = {}
     for _name, found in sorted(claims, key=lambda claim: claim[0] == "records"):
-        known = {**found, **known}
+        notes = {**found, **notes}
     compared = next((found for name, found in claims if name == "tables"), {})
-    return quoted(lines, known, compared), claims[0][0] if claims else ""
+    return quoted(lines, notes, compared), claims[0][0] if claims else ""
 
 
 def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:
@@ -111,8 +111,8 @@ def shortened(
 ) -> ShortForm:
     """The short form of an output, without a head. Where not all lines were read it is made without `counts`:
     then it tells of no numbers of lines alike."""
-    laid = values.relaid(text)
-    lines = lines_of(text if laid is None else "\n".join(laid))
+    relaid = values.relaid(text)
+    lines = lines_of(text if relaid is None else "\n".join(relaid))
     notes, engine = explained(lines)
     failed = ""
     original = Original(lines)
@@ -159,15 +159,15 @@ def compress(text: str, ctx: Context) -> Compressed:
     is_small = len(text) <= SMALL_CHARS and ctx.count(text) <= SMALL_TOKENS
     if is_small or MARKER.match(text.partition("\n")[0]):
         return unchanged(text, cls)
-    form = shortened(text, ctx.count, ctx.focus, counts=not ctx.left_out)
+    form = shortened(text, ctx.count, ctx.focus, counts=not ctx.omitted_lines)
     shown = sum(line not in ("", GAP) for line in form.text.split("\n"))
     if not shown:
         return unchanged(text, cls)
-    laid = len(form.lines) - (not form.lines[-1])
-    whole = max(text.rstrip("\n").count("\n") + 1, laid) + ctx.left_out
-    told = streams.summary(form.lines) if form.engine == "logs" and not ctx.left_out else ""
+    line_count = len(form.lines) - (not form.lines[-1])
+    whole = max(text.rstrip("\n").count("\n") + 1, line_count) + ctx.omitted_lines
+    summary = streams.summary(form.lines) if form.engine == "logs" and not ctx.omitted_lines else ""
     part = f"{shown} of {whole:,} lines" if shown < whole else f"parts of {counted(whole, 'line')}"
-    head = omitted(", ".join(filter(None, [part, told])), ctx.entry_id)
+    head = omitted(", ".join(filter(None, [part, summary])), ctx.entry_id)
     return Compressed(f"{head}\n{form.text}", cls, form.engine or "lines")
 
 

@@ -45,9 +45,9 @@ def shorten(
     if not callable(count or approximate):
         raise UsageError("shorten() takes count= as a function that counts the tokens of a text")
     count = count or default_counter()
-    made = compress_message(text, source_of(text, command), focus=focus_on(words), count=count)
-    after = count(made.text)
-    return Shortened(made.text, made.cls, after if made.text == text else count(text), after, made.engine)
+    form = compress_message(text, source_of(text, command), focus=focus_on(words), count=count)
+    after = count(form.text)
+    return Shortened(form.text, form.cls, after if form.text == text else count(text), after, form.engine)
 
 
 def source_of(text: str, command: str = "") -> Source:

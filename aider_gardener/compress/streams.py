@@ -66,7 +66,7 @@ WORTH = (CONTEXT, CONTEXT, WARNING, FAILURE)
 class _Record(NamedTuple):
     row: int
     rank: int
-    says: str
+    message: str
     has_level: bool
 
 
@@ -89,12 +89,12 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     if not records:
         return _training(lines)
     notes: dict[int, Note] = {}
-    seen: Counter[Hashable] = Counter()
+    counts: Counter[Hashable] = Counter()
     for record in records:
-        form = record.rank, form_of(record.says)
-        seen[form] += 1
-        is_new = record.rank < 2 and seen[form] == 1
-        worth = BY_WORDS if is_new else WORTH[record.rank] * (1 + 0.2 / seen[form])
+        form = record.rank, form_of(record.message)
+        counts[form] += 1
+        is_new = record.rank < 2 and counts[form] == 1
+        worth = BY_WORDS if is_new else WORTH[record.rank] * (1 + 0.2 / counts[form])
         notes[record.row] = Note(worth, -1, form)
     last = records[-1].row
     notes[last] = notes[last]._replace(form="last")

@@ -67,12 +67,12 @@ class _Table(NamedTuple):
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """The tables of a text: their headers and rows. Of a table that is told again and again, as monitors do,
     counts what is unlike the rest of all its rows."""
-    told = defaultdict[Hashable, list[range]](list)
+    runs_by_head = defaultdict[Hashable, list[range]](list)
     for run in _runs(lines):
-        told[lines[run.start] if WORD.search(lines[run.start], 0, WIDE) else run.start].append(run)
+        runs_by_head[lines[run.start] if WORD.search(lines[run.start], 0, WIDE) else run.start].append(run)
     notes: dict[int, Note] = {}
     captions: dict[int, int] = {}
-    for runs in told.values():
+    for runs in runs_by_head.values():
         for some, rows, table in _tables(lines, runs):
             first = rows[table.head if table.head >= 0 else table.rows[0]]
             starts = [first, *(run.start for run in some[1:])]

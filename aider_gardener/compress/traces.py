@@ -49,7 +49,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     """What the lines of stack traces are worth."""
     lines = [line[:LINE_CHARS] for line in lines]
     notes: dict[int, Note] = {}
-    seen: set[str] = set()
+    noted: set[str] = set()
     row = done = 0
     while row < len(lines):
         frames, end = _stack(lines, row)
@@ -63,7 +63,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             for nth, at in enumerate(raised, 1):
                 worth = CAUSE + 1 - 3 * log2(nth) if sure else WARNING
                 notes[at] = Note(worth, raised[0] if nth > 1 else -1, ("raised", form_of(lines[at])))
-            notes.update(_frames(lines, frames, -1 if is_last or not raised else raised[0], is_last, seen))
+            notes.update(_frames(lines, frames, -1 if is_last or not raised else raised[0], is_last, noted))
         row = done = max([end, *(at + 1 for at in raised)])
     return notes
 
@@ -105,9 +105,9 @@ def _below(lines: Sequence[str], row: int) -> list[int]:
 
 
 def _frames(
-    lines: Sequence[str], frames: Sequence[range], top: int, is_last: bool, seen: set[str]
+    lines: Sequence[str], frames: Sequence[range], top: int, is_last: bool, noted: set[str]
 ) -> dict[int, Note]:
-    """Notes for the frames and what belongs to them; of those `seen` already, worth nothing."""
+    """Notes for the frames and what belongs to them; of those `noted` already, worth nothing."""
     notes: dict[int, Note] = {}
     names = [ADDRESS.sub("", " ".join(lines[row].strip() for row in frame[:2])) for frame in frames]
     own = [at for at, name in enumerate(names) if not LIBRARY.search(name)]
@@ -118,11 +118,11 @@ def _frames(
             worth = FAILURE + 0.5 if own else DETAIL
         else:
             worth = FAILURE - 1 - 1.5 * log2(nth_own[at] or 1) if at in nth_own else 0.0
-        known = f"{name} innermost" if at == inner else name
-        worth = 0.0 if known in seen else worth
-        seen |= {name, known}
+        frame_name = f"{name} innermost" if at == inner else name
+        worth = 0.0 if frame_name in noted else worth
+        noted |= {name, frame_name}
         for row in frame:
-            held = row > frame[0]
-            value = worth - held if any(map(str.isalnum, lines[row])) else 0.0  # only marks the code above
-            notes[row] = Note(value, frame[0] if held else top, ("frame", known, row - frame[0]))
+            under = row > frame[0]
+            value = worth - under if any(map(str.isalnum, lines[row])) else 0.0  # only marks the code above
+            notes[row] = Note(value, frame[0] if under else top, ("frame", frame_name, row - frame[0]))
     return notes

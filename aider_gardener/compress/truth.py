@@ -156,8 +156,8 @@ def falsehoods(text: Original, shown: str) -> list[str]:
     for latest in (True, False):
         rows, false = _aligned(text, items, open_end, latest=latest)
         if not false:
-            heads, seen = text.heads, set(rows)
-            headless = (at for at, row in enumerate(rows) if row in heads and seen.isdisjoint(heads[row]))
+            heads, placed = text.heads, set(rows)
+            headless = (at for at, row in enumerate(rows) if row in heads and placed.isdisjoint(heads[row]))
             false += [(at, "head") for at in headless]
             false += [(at, "parent") for at in _false_parents(text, items, rows)]
             false += [(at, "alike") for at in _false_counts(text.lines, items, rows)]
@@ -192,14 +192,14 @@ def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
     gap = False
     for line in filter(str.strip, shown.split("\n")):
         if line != GAP:
-            told = None if line in lines else ALIKE.fullmatch(line)
+            match = None if line in lines else ALIKE.fullmatch(line)
             names = (
-                [name for name in told[3].split(SEPARATOR) if name.split() and name != GAP]
-                if told and told[3]
+                [name for name in match[3].split(SEPARATOR) if name.split() and name != GAP]
+                if match and match[3]
                 else []
             )
             items.append(
-                _Shown((told[1] if told else line).rstrip(), gap, int(told[2]) if told else 0, names)
+                _Shown((match[1] if match else line).rstrip(), gap, int(match[2]) if match else 0, names)
             )
         gap = line == GAP
     return items, gap
@@ -261,8 +261,8 @@ def _free(lines: Sequence[str], depths: Sequence[int], wordless: Sequence[bool])
         loose = bare or (indent and NUMBER_OR_GUTTER.match(line))
         free.append(hunk or bool(loose and depth == indent))
         ends.append((indent + len(line.split(None, 1)[0]) if indent else 0, indent % 2 > 0))
-    told = set(ends)
-    columns = {end for end, odd in told if end and (end, not odd) in told}
+    end_columns = set(ends)
+    columns = {end for end, odd in end_columns if end and (end, not odd) in end_columns}
     return [one or end in columns for one, (end, _odd) in zip(free, ends, strict=True)]
 
 
@@ -353,10 +353,10 @@ def _false_parents(text: Original, items: Sequence[_Shown], rows: Sequence[int])
             yield at
 
 
-_Look = tuple[str, int, frozenset[str]]
+_Shape = tuple[str, int, frozenset[str]]
 
 
-def _look(line: str) -> _Look:
+def _shape(line: str) -> _Shape:
     """What makes lines look alike: the sign that they begin with, how many cells they have, their words."""
     bare = line.strip()
     plain = QUOTED.sub(" ", bare) if "'" in bare or '"' in bare or "`" in bare else bare
@@ -366,7 +366,7 @@ def _look(line: str) -> _Look:
     return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._|│" else bare[0], cells(bare), words
 
 
-def _like(one: _Look, other: _Look) -> bool:
+def _like(one: _Shape, other: _Shape) -> bool:
     """True for one sign, for as many cells, for no words at all or for half of the fewer words."""
     if (one[0] and one[0] == other[0]) or (one[1] > 2 and one[1] == other[1]):
         return True
@@ -378,19 +378,21 @@ def _false_counts(lines: Sequence[str], items: Sequence[_Shown], rows: Sequence[
     """The shown lines that say of more lines that they are alike than are alike and not shown, or by a name
     what no such line says."""
     counting = [at for at, item in enumerate(items) if item.alike]
-    seen = set(rows)
-    hidden = [(line, _look(line)) for row, line in enumerate(lines) if counting and row not in seen]
-    looks = Counter(look for _line, look in hidden)
-    ranked = looks.most_common(PAIRS // max(1, len(counting)))
-    unseen = sum(looks.values()) - sum(many for _look, many in ranked)
-    said: dict[str, set[int]] = {word: set() for at in counting for word in " ".join(items[at].names).split()}
-    for row, (line, _) in enumerate(hidden) if said else ():
-        for word in said.keys() & words_in(line):
-            said[word].add(row)
+    shown_rows = set(rows)
+    hidden = [(line, _shape(line)) for row, line in enumerate(lines) if counting and row not in shown_rows]
+    shapes = Counter(look for _line, look in hidden)
+    ranked = shapes.most_common(PAIRS // max(1, len(counting)))
+    unseen = sum(shapes.values()) - sum(many for _shape, many in ranked)
+    places: dict[str, set[int]] = {
+        word: set() for at in counting for word in " ".join(items[at].names).split()
+    }
+    for row, (line, _) in enumerate(hidden) if places else ():
+        for word in places.keys() & words_in(line):
+            places[word].add(row)
     for at in counting:
-        own, missing = _look(items[at].line), items[at].alike - unseen
-        named = (set.intersection(*map(said.__getitem__, name.split())) for name in items[at].names)
-        if not all(any(_like(own, hidden[row][1]) for row in rows_said) for rows_said in named):
+        own, missing = _shape(items[at].line), items[at].alike - unseen
+        named = (set.intersection(*map(places.__getitem__, name.split())) for name in items[at].names)
+        if not all(any(_like(own, hidden[row][1]) for row in own_rows) for own_rows in named):
             yield at
             continue
         for other, many in ranked:

@@ -76,9 +76,9 @@ def patched(before: Files, patches: Iterable[Patch], *options: str) -> dict[str,
             diff = "".join(diff for path, diff in patch.diffs.items() if path in before)
             done = git_apply(copy, diff, *options)
             if done.returncode:
-                said = re.search(r"^error: (.*)", done.stderr.decode("utf-8", "replace"), re.M)
+                error_line = re.search(r"^error: (.*)", done.stderr.decode("utf-8", "replace"), re.M)
                 raise PatchError(
-                    f"{patch.name} does not apply: {said[1] if said else 'git failed'}; {RESTORE}"
+                    f"{patch.name} does not apply: {error_line[1] if error_line else 'git failed'}; {RESTORE}"
                 )
         return {**before, **read_files(copy, touched)}
 

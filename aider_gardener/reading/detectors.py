@@ -50,8 +50,8 @@ FILE = late(r"^(?:diff --git |diff -\w+ |--- (?![Ee]xpected$)\S.*\n\+\+\+ \S)", 
 
 def is_run(text: str, counts: Counter[str]) -> bool:
     """True for what a test runner, a compiler or another builder prints; `counts` are those of its shapes."""
-    told = counts["test"] + counts["build"]
-    return (told >= 2 and told >= RUN_SHARE * sum(counts.values())) or len(RUN.findall(text)) >= 2
+    run_count = counts["test"] + counts["build"]
+    return (run_count >= 2 and run_count >= RUN_SHARE * sum(counts.values())) or len(RUN.findall(text)) >= 2
 
 
 def is_traceback(text: str, counts: Counter[str]) -> bool:

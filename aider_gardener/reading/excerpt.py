@@ -49,11 +49,12 @@ def in_whole(parts: Sequence[Segment], short: str, text: str) -> tuple[Segment, 
         return tuple(parts)
     head, tail = ends(text)
     behind = len(short) - (len(text) - tail)
-    kept = [part for part in parts if part.start < head or part.start >= behind]
-    starts = [part.start + (len(text) - len(short)) * (part.start >= behind) for part in kept]
+    shown_parts = [part for part in parts if part.start < head or part.start >= behind]
+    starts = [part.start + (len(text) - len(short)) * (part.start >= behind) for part in shown_parts]
     stops = [*starts[1:], len(text)]
     return tuple(
-        replace(part, start=start, end=end) for part, start, end in zip(kept, starts, stops, strict=True)
+        replace(part, start=start, end=end)
+        for part, start, end in zip(shown_parts, starts, stops, strict=True)
     )
 
 

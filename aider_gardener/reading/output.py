@@ -75,11 +75,11 @@ def legible(line: str) -> str:
     parts = [line[at : at + STRETCH_CHARS] for at in range(0, len(line), STRETCH_CHARS)]
     dull = [True, *(len(set(part)) < FEW_CHARACTERS for part in parts), False]
     inside = zip(dull, dull[1:], dull[2:], strict=False)
-    left_out = [bool(at) and all(run) for at, run in enumerate(inside)]
-    if not any(left_out):
+    omitted = [bool(at) and all(run) for at, run in enumerate(inside)]
+    if not any(omitted):
         return line
-    shown = [" … " if out else part for part, out in zip(parts, left_out, strict=False)]
-    return "".join(part for at, part in enumerate(shown) if not (left_out[at] and left_out[at - 1]))
+    shown = [" … " if out else part for part, out in zip(parts, omitted, strict=False)]
+    return "".join(part for at, part in enumerate(shown) if not (omitted[at] and omitted[at - 1]))
 
 
 def _last_written(line: str) -> str:

@@ -65,10 +65,10 @@ def _places(text: str, words: set[str], folded: set[str]) -> dict[str, list[int]
             places[word] += [at + begin for at in found if at < size]
         read = block if is_ascii else block.replace("\u0130", "i").replace("\u212a", "k")
         exact = read.encode("ascii", "replace") + bytes(longest + HEAD_CHARS)
-        held = table.take(np.ndarray(size + 2, "<u2", exact, strides=(1,)), mode="clip")
-        maybe = np.flatnonzero((held[:-2] & (held[2:] >> np.uint32(GROUPS))) != 0)
-        for whole, read_as, known in zip((block, small), (exact, exact.lower()), heads, strict=True):
-            for word, at in _matches(known, read_as, maybe):
+        masks = table.take(np.ndarray(size + 2, "<u2", exact, strides=(1,)), mode="clip")
+        maybe = np.flatnonzero((masks[:-2] & (masks[2:] >> np.uint32(GROUPS))) != 0)
+        for whole, read_as, word_heads in zip((block, small), (exact, exact.lower()), heads, strict=True):
+            for word, at in _matches(word_heads, read_as, maybe):
                 sure = at.tolist() if is_ascii else [n for n in at.tolist() if whole.startswith(word, n)]
                 places[word] += [n + begin for n in sure]
     return places
@@ -97,11 +97,11 @@ def _matches(heads: Heads, block: bytes, maybe: NDArray[np.int64]) -> Iterator[t
 
     chars = np.frombuffer(block, np.uint8)
     codes: NDArray[np.uint32] = np.ndarray(len(block) - HEAD_CHARS + 1, "<u4", block, strides=(1,))[maybe]
-    for size, known, words in heads:
+    for size, head_codes, words in heads:
         own = codes & np.uint32((1 << 8 * size) - 1)
-        which = np.minimum(np.searchsorted(known, own), len(known) - 1)
-        is_known = known[which] == own
-        places, which = maybe[is_known], which[is_known]
+        which = np.minimum(np.searchsorted(head_codes, own), len(head_codes) - 1)
+        is_head = head_codes[which] == own
+        places, which = maybe[is_head], which[is_head]
         for number in np.flatnonzero(np.bincount(which)).tolist():
             for word in words[number]:
                 found = places[which == number]

@@ -452,9 +452,9 @@ def decides(sentence: str, *, is_users: bool = True) -> bool:
     """Whether a sentence settles or rejects something; of the model's only what it says it will do or
     has agreed to, for "instead of" explains in most of its sentences. Questions and conditions settle
     nothing."""
-    said = sentence.lower()  # reason: a search that ignores case takes several times as long
-    settles = finds((*SETTLES, PREFERS) if is_users else SETTLES, masked(said))
-    return settles and not (ASKS.search(said) or IF.search(said))
+    lowered = sentence.lower()  # reason: a search that ignores case takes several times as long
+    settles = finds((*SETTLES, PREFERS) if is_users else SETTLES, masked(lowered))
+    return settles and not (ASKS.search(lowered) or IF.search(lowered))
 
 
 def finds(spoken: Iterable[Forms], sentence: str) -> bool:

@@ -40,7 +40,7 @@ from aider_gardener.replay.session.history import (
     no_prompt,
     started_at,
 )
-from aider_gardener.tokens import known_of
+from aider_gardener.tokens import model_row
 
 HISTORY = ".aider.chat.history.md"
 IMPORTED = "history-"
@@ -169,7 +169,7 @@ def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
         reader = partial(HistoryReader, parts=parts)
         model, folder = model_of(parts), str(path.resolve().parent)
         prefix, _, bare = model.partition("/")
-        name = prefix if bare else known_of(model).get("litellm_provider", "")
+        name = prefix if bare else model_row(model).get("litellm_provider", "")
         found.append(ChatFile(path, IMPORTED + digest[:24], Agent(AIDER, reader, name), folder, size))
     if not found:
         raise no_prompt(path, text)

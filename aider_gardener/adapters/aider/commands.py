@@ -25,7 +25,7 @@ from aider_gardener.adapters.aider.wrappers import guard
 from aider_gardener.archive.entries import newest_id
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
-from aider_gardener.phrases import changes, counted, made_room, path_shown, short, status_text
+from aider_gardener.phrases import applied_text, changes, counted, path_shown, short, status_text
 from aider_gardener.reading.output import squeeze
 from aider_gardener.recall.request import typed, words
 
@@ -173,7 +173,7 @@ def cmd_compact(at: CommandLine, args: str) -> None:
         return
     with state.timed():
         compactions.apply(state, asked, time.perf_counter())
-    io.tool_output(f"M{made_room(plan)[1:]}.")
+    io.tool_output(f"M{applied_text(plan)[1:]}.")
 
 
 def _nothing_worth_it(state: ChatState) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from aider_gardener.adapters.aider import call, layout, link, provider
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, Terminal, text_of
 from aider_gardener.messages import Level, Plan
-from aider_gardener.phrases import counted, limit_passed, made_room, recalled
+from aider_gardener.phrases import applied_text, counted, limit_passed, recalled
 from aider_gardener.plan.chat import question
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
@@ -102,7 +102,7 @@ def _report(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence
             would_serve = provider.caches_if_asked(coder) and state.usage.is_served
             limit = limit_passed(one.set_by, one.high, caches_if_asked=would_serve)
         if state.settings.status_line and not state.is_preview:
-            line = made_room(plan, limit, has_undo=hasattr(coder.commands, "cmd_gardener"))
+            line = applied_text(plan, limit, has_undo=hasattr(coder.commands, "cmd_gardener"))
             Terminal(coder.io).dim(f"aider-gardener: {line}")
     for item in cut:
         Terminal(coder.io).tool_warning(f"aider-gardener: {item.line()}")

@@ -334,11 +334,11 @@ class _Folder:
         items = [child for child in node.named_children if child.type not in COMMENTS]
         if len(items) < 4:
             return False
-        keep = next((item for item in items[2:] if item.start_point[0] > items[1].end_point[0]), None)
-        if keep is None or keep.start_point[0] <= start:
+        first_hidden = next((item for item in items[2:] if item.start_point[0] > items[1].end_point[0]), None)
+        if first_hidden is None or first_hidden.start_point[0] <= start:
             return False
-        first, stop = keep.start_point[0], min(end_row(items[-1]), end - 1)
-        before = items[items.index(keep) - 1]
+        first, stop = first_hidden.start_point[0], min(end_row(items[-1]), end - 1)
+        before = items[items.index(first_hidden) - 1]
         if before.end_point[0] >= first or stop - first < 3:
             return False
         self.folds.append(Fold(first, stop + 1))

@@ -22,7 +22,7 @@ from itertools import accumulate
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.replay.measure.result import MAIN, ModelCall
-from aider_gardener.tokens import known_of
+from aider_gardener.tokens import model_row
 
 PREFIX, MARKS, NONE = "prefix", "marks", ""
 """How a provider caches prompts: by itself the longest prefix already seen, in whole units, from a minimum
@@ -99,7 +99,7 @@ class Cost:
 @cache
 def prices_of(model: str) -> Prices:
     """The prices of a model; ReplayError if litellm's table has none."""
-    row = known_of(model)
+    row = model_row(model)
     if row.get("input_cost_per_token") is None:
         raise ReplayError(f"{model}: litellm's table has no price for it yet")
     return Prices.of(row)
@@ -111,7 +111,7 @@ def provider_of(model: str, weak: str, *, cache_prompts: bool) -> Provider | Non
     vendor = next((name for pattern, name in VENDORS if re.search(pattern, model)), "")
     marks = " --cache-prompts" if vendor == "Anthropic" and cache_prompts else ""
     rule = next((one for one in PROVIDERS if one.name == vendor + marks), Provider("", "", "", NONE))
-    has_price, has_weak = (known_of(name).get("input_cost_per_token") is not None for name in (model, weak))
+    has_price, has_weak = (model_row(name).get("input_cost_per_token") is not None for name in (model, weak))
     return replace(rule, main=model, weak=weak if has_weak else model) if has_price else None
 
 
