@@ -126,12 +126,12 @@ def refused(path: Path, reason: str) -> OSError:
 def open_private(path: Path) -> IO[bytes]:
     """Open a new file for writing, mode 0600 whatever the umask. Raises FileExistsError when there is one."""
 
-    def made(name: str, flags: int) -> int:
+    def create_private(name: str, flags: int) -> int:
         handle = os.open(name, flags, 0o600)
         give_to_owner(handle, path)
         return handle
 
-    return open(path, "xb", opener=made)
+    return open(path, "xb", opener=create_private)
 
 
 def give_to_owner(file: int | Path, path: Path) -> None:

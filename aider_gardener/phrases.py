@@ -105,13 +105,13 @@ def changes(plan: Plan, *, would: bool = False) -> str:
     """What became of how many messages, or `would` become of them."""
     notes = sum(swap.after in (Level.COMPRESSED, Level.LINE) for swap in plan.swaps)
     hidden = sum(swap.after is Level.HIDDEN for swap in plan.swaps)
-    stand = "would stand" if would else "now stands" if notes == 1 else "now stand"
-    verb = "would be" if would else "is" if hidden == 1 else "are"
+    notes_verb = "would stand" if would else "now stands" if notes == 1 else "now stand"
+    hidden_verb = "would be" if would else "is" if hidden == 1 else "are"
     parts = []
     if notes:
-        parts.append(f"{counted(notes, 'old message')} {stand} as {'a note' if notes == 1 else 'notes'}")
+        parts.append(f"{counted(notes, 'old message')} {notes_verb} as {'a note' if notes == 1 else 'notes'}")
     if hidden:
-        parts.append(f"{f'{hidden:,}' if notes else counted(hidden, 'old message')} {verb} left out")
+        parts.append(f"{f'{hidden:,}' if notes else counted(hidden, 'old message')} {hidden_verb} left out")
     return ", ".join(parts)
 
 

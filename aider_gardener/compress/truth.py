@@ -380,7 +380,7 @@ def _false_counts(lines: Sequence[str], items: Sequence[_Shown], rows: Sequence[
     counting = [at for at, item in enumerate(items) if item.alike]
     shown_rows = set(rows)
     hidden = [(line, _shape(line)) for row, line in enumerate(lines) if counting and row not in shown_rows]
-    shapes = Counter(look for _line, look in hidden)
+    shapes = Counter(shape for _line, shape in hidden)
     ranked = shapes.most_common(PAIRS // max(1, len(counting)))
     unseen = sum(shapes.values()) - sum(many for _shape, many in ranked)
     places: dict[str, set[int]] = {

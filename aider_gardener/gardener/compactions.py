@@ -133,19 +133,19 @@ def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -
     )
 
 
-def apply(state: ChatState, proposal: Draft, began: float) -> Plan:
+def apply(state: ChatState, new_draft: Draft, began: float) -> Plan:
     """Make a draft's chat the chat. `began` is when its making did."""
     state.put_back_at = -1
     due = goal_of(state)
-    before, state.chat = state.chat, proposal.chat
-    state.archive.plan_event(before, state.chat, proposal.plan)
+    before, state.chat = state.chat, new_draft.chat
+    state.archive.plan_event(before, state.chat, new_draft.plan)
     seconds = time.perf_counter() - began
     one = Applied(
-        state.chat.turn, proposal.plan, seconds, state.chat.next_seq, due.high, due.hard, due.set_by
+        state.chat.turn, new_draft.plan, seconds, state.chat.next_seq, due.high, due.hard, due.set_by
     )
     state.plans = (*state.plans, one)
     state.show()
-    return proposal.plan
+    return new_draft.plan
 
 
 def compact_to(state: ChatState, goal: Goal) -> Plan | None:
@@ -154,8 +154,8 @@ def compact_to(state: ChatState, goal: Goal) -> Plan | None:
         return None
     with state.timed():
         began = time.perf_counter()
-        proposal = drafted(state, goal)
-        return apply(state, proposal, began) if proposal else None
+        new_draft = drafted(state, goal)
+        return apply(state, new_draft, began) if new_draft else None
 
 
 def compact_if_due(state: ChatState, *, cold: bool = False) -> Plan | None:
@@ -181,8 +181,8 @@ def asked_for(state: ChatState, focus: str = "") -> Draft | None:
     when nothing is worth it. Changes nothing."""
     goal = replace(goal_of(state), asked=True, reason="asked for")
     named = _named_by(state, focus, goal.low) if focus.strip() else []
-    proposal = drafted(state, goal, frozenset(named))
-    return proposal._replace(named=tuple(state.chat.entries[seq] for seq in named)) if proposal else None
+    new_draft = drafted(state, goal, frozenset(named))
+    return new_draft._replace(named=tuple(state.chat.entries[seq] for seq in named)) if new_draft else None
 
 
 def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:

@@ -244,8 +244,8 @@ class _View:
         """The level, down to the wanted one, at which the entry takes least."""
         at = self.chat.level_of(entry)
         below = LEVELS[LEVELS.index(at) + 1 : LEVELS.index(wanted) + 1]
-        there = [each for each in below if each is Level.HIDDEN or each in self.renditions(entry)]
-        return min([at, *there], key=lambda level: self.tokens_of(entry, level))
+        levels = [each for each in below if each is Level.HIDDEN or each in self.renditions(entry)]
+        return min([at, *levels], key=lambda level: self.tokens_of(entry, level))
 
     def at(self, levels: Mapping[int, Level]) -> _View:
         """The view with these levels in place of those that it has."""
