@@ -20,7 +20,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Level
 
 DEFAULT, OFF = "default", "off"
-OWN, TOLD = "own", "told"
+OWN, ANNOUNCED = "own", "told"
 NOTES, FULL = "notes", "full"
 
 PRESETS: Mapping[str, Mapping[str, object]] = {
@@ -63,7 +63,7 @@ def option(
 
     `switch` is what stands for a value that may just be switched on, "" or 0 being off. `from_repository` is
     what a host does about a value that a repository's files give. OWN: it decides what is written, sent or
-    deleted elsewhere, and is not taken. TOLD: it keeps the chat out of the archive or brings older chats
+    deleted elsewhere, and is not taken. ANNOUNCED: it keeps the chat out of the archive or brings older chats
     into prompts, and a line says so. "": it is taken.
     """
     about = {
@@ -85,7 +85,7 @@ class Settings:
         "garden: archive, compact, recall. observe: archive and report, change nothing in any prompt. off:"
         " stock aider, as --no-gardener and AIDER_GARDENER=false.",
         choices=("garden", "observe", OFF),
-        from_repository=TOLD,
+        from_repository=ANNOUNCED,
     )
     preset: str = option(
         DEFAULT,
@@ -111,19 +111,19 @@ class Settings:
         False,
         "Let recall bring in passages of older sessions of the project unasked too, where one of them clearly"
         " fits. What was said to a local model never goes to a remote one that way.",
-        from_repository=TOLD,
+        from_repository=ANNOUNCED,
     )
     resume: str = option(
         "",
         "Without a value (or true): begin a chat with a short note on the last one in this project. With an"
         " id of gardener sessions, or its beginning, or last: go on with that chat.",
         switch=SHORT_NOTE,
-        from_repository=TOLD,
+        from_repository=ANNOUNCED,
     )
     ask_for_originals: bool = option(
         False,
         "Let the model ask for a whole original: a line of its reply that names an id is answered with it.",
-        from_repository=TOLD,
+        from_repository=ANNOUNCED,
     )
     throttle_tokens: int = option(
         0,

@@ -19,10 +19,10 @@ MESSAGE_OVERHEAD_TOKENS = 4
 PIECE_CHARS = 4_000
 """Texts are counted in pieces: byte-pair encoders are quadratic on long runs of one letter."""
 
-COUNTS_KEPT = 16_384
+CACHED_COUNTS = 16_384
 """Of so many texts the count is kept, of short ones and of long ones."""
 
-KEPT_CHARS = 1_000
+CACHED_CHARS = 1_000
 """Of longer texts the cache keeps a hash: a chat's outputs must not stay in memory for being counted."""
 
 LONG = 400
@@ -76,13 +76,13 @@ def counter(encode: Callable[[str], int]) -> TokenCounter:
         clean = text.encode("utf-8", "replace").decode("utf-8")
         return sum(count_piece(piece) for piece in pieces(clean))
 
-    count_short = lru_cache(maxsize=COUNTS_KEPT)(count_all)
-    count_long = remembered(COUNTS_KEPT, key=text_key)(count_all)
+    count_short = lru_cache(maxsize=CACHED_COUNTS)(count_all)
+    count_long = remembered(CACHED_COUNTS, key=text_key)(count_all)
 
     def count(text: str) -> int:
         if not text:
             return 0
-        return count_short(text) if len(text) <= KEPT_CHARS else count_long(text)
+        return count_short(text) if len(text) <= CACHED_CHARS else count_long(text)
 
     return count
 

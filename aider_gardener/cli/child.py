@@ -27,7 +27,7 @@ from aider_gardener.terminal import bare, visible
 
 STEP_BYTES, STEP_SECONDS = 1 << 16, 0.1
 MEMORY_BYTES = 1 << 20
-HELD_BYTES = 1_000_000_000
+SPOOL_BYTES = 1_000_000_000
 """What comes after so much is read and dropped: a command that never ends must not fill the disk."""
 READ_BYTES = 32_000_000
 """Of a longer output the two ends are read."""
@@ -106,7 +106,7 @@ class Output:
             self.spool_bytes += len(chunk)
         except OSError as error:
             self.problem = DROPPED.format(lines=self.lines, why=error.strerror)
-        if self.spool_bytes > HELD_BYTES:
+        if self.spool_bytes > SPOOL_BYTES:
             self.problem = DROPPED.format(lines=self.lines, why="it is over a gigabyte")
 
     def _print(self, chunk: bytes) -> None:

@@ -20,7 +20,7 @@ LOOKED_AT = 400
 HUNK = late(r"(@@+|##) (?:-\d+(?:,\d+)? )+\+\d+(?:,\d+)? (?:@@|##)")
 FILE = late(r"diff (?:--(?:git|cc|combined) |-[-\w]+ ).|Index: .*[./]|\* Unmerged path .|Only in .+: .")
 NAME = late(r"^(?:---|\+\+\+) (?:[ab]/)?|\t.*|\s+$")
-TOLD = late(
+FILE_CHANGE = late(
     r"(?:deleted file|new file|new) mode |(?:rename|copy) to |Binary files |GIT binary patch|\+\+\+ /dev"
 )
 META = late(r"index [0-9a-f]|(?:dis)?similarity |(?:rename|copy) from |old mode |={60}|literal |---|\+\+\+")
@@ -69,8 +69,8 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             notes[row] = notes[file]._replace(above=above, form="file" if len(commits) < 2 else line)
             notes.update({at: Note(NOISE, commit, "file") for at in range(first, row)})
             file = row
-        elif file >= 0 == hunks and (TOLD.match(line) or META.match(line)):
-            notes[row] = Note(WARNING, file) if TOLD.match(line) else Note(NOISE, commit)
+        elif file >= 0 == hunks and (FILE_CHANGE.match(line) or META.match(line)):
+            notes[row] = Note(WARNING, file) if FILE_CHANGE.match(line) else Note(NOISE, commit)
         elif COMMIT.match(line, 0, LOOKED_AT):
             commit, subject, file, hunk, hunks = row, -1, -1, -1, 0
             is_end = row in (commits[0], commits[-1])

@@ -13,10 +13,10 @@ from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.reading.sentences import BLOCK_CHARS, Unit, content_words, units, worth
 from aider_gardener.reading.speech import decides
 
-KEEP_SHARE = 0.46
+QUOTED_SHARE = 0.46
 """Share of the tokens of running prose that stays, the marker not counted."""
 
-PROMPT_KEEP_SHARE = 0.60
+PROMPT_QUOTED_SHARE = 0.60
 """The same for what the user typed, above PROMPT_WHOLE_TOKENS."""
 
 WHOLE_TOKENS = 60
@@ -31,12 +31,12 @@ DECIDED_BONUS = 1.0
 
 def compress(text: str, ctx: Context) -> Compressed:
     """The sentences worth keeping, at most about half of the tokens; short texts stay whole."""
-    return _extract(text, ctx, ContentClass.PROSE, KEEP_SHARE, WHOLE_TOKENS)
+    return _extract(text, ctx, ContentClass.PROSE, QUOTED_SHARE, WHOLE_TOKENS)
 
 
 def compress_prompt(text: str, ctx: Context) -> Compressed:
     """Typed words: whole up to PROMPT_WHOLE_TOKENS, above that their weightiest sentences."""
-    return _extract(text, ctx, ContentClass.PROMPT, PROMPT_KEEP_SHARE, PROMPT_WHOLE_TOKENS)
+    return _extract(text, ctx, ContentClass.PROMPT, PROMPT_QUOTED_SHARE, PROMPT_WHOLE_TOKENS)
 
 
 def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: int) -> Compressed:

@@ -62,18 +62,18 @@ MARKS = "-+!"
 ERROR = 5.0
 """What a line is worth that tells of an error, and besides what stands near it."""
 
-LAST, SAID_LAST = 2, 4.0
+LAST, LAST_WORTH = 2, 4.0
 """What an output ends with tells how it went, whatever explains it: so many lines, worth so much more. Even
 noise is told where it is the last line: of a run that was cut short it says how far it came."""
 
 SEVERAL = 4
 """A word is shared that so many forms have: what differs from line to line is no part of what they say."""
 
-LINES_KNOWN = 20_000
+CACHED_LINES = 20_000
 """So many lines are remembered with their form: several engines ask for it."""
 
 
-@lru_cache(maxsize=LINES_KNOWN)
+@lru_cache(maxsize=CACHED_LINES)
 def form_of(line: str) -> str:
     """The line without numbers, hashes, quoted words; what it tells first where quotes may hide it."""
     line = line.strip()[: 3 * FORM_CHARS]
@@ -108,7 +108,7 @@ def quoted(
     worded_rows = [row for row, line in enumerate(lines) if any(map(str.isalnum, line))]
     for row in engine_notes.keys() & worded_rows[-LAST:]:
         if row == worded_rows[-1] or notes[row].worth > NOISE:
-            notes[row] = notes[row]._replace(worth=max(notes[row].worth, 0.0) + SAID_LAST)
+            notes[row] = notes[row]._replace(worth=max(notes[row].worth, 0.0) + LAST_WORTH)
     forms = [note.form if note.worth > 0 and row not in compared else None for row, note in enumerate(notes)]
     for row, (more, word) in odd(lines, forms).items():
         worth, above, form, is_named = notes[row]
@@ -173,7 +173,7 @@ def _shared_words(forms: Sequence[str]) -> list[Hashable]:
     return [shared[form] for form in forms]
 
 
-@lru_cache(maxsize=LINES_KNOWN)
+@lru_cache(maxsize=CACHED_LINES)
 def _word_worth(line: str) -> float:
     """What the words of a line say that it is worth."""
     level = alarm(line)

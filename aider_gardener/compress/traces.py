@@ -41,7 +41,7 @@ PLACE = late(r"\s+(?:at )?\S+\.\w+:\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
 ADDRESS = late(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
 
 LINE_CHARS = 400
-TOLD_LINES = 8
+MESSAGE_LINES = 8
 """What was raised is looked for in so many lines above the frames, or below them."""
 
 
@@ -89,7 +89,7 @@ def _depth(line: str) -> int:
 
 def _above(lines: Sequence[str], first: int, done: int) -> list[int]:
     """The rows above the frames that say what was raised, two where no words tell which."""
-    near = range(first - 1, max(done, first - TOLD_LINES) - 1, -1)
+    near = range(first - 1, max(done, first - MESSAGE_LINES) - 1, -1)
     start = next((row for row in near if alarm(lines[row]) == "error"), max(done, first - 2))
     return [row for row in range(start, first) if lines[row].strip()]
 
@@ -97,7 +97,7 @@ def _above(lines: Sequence[str], first: int, done: int) -> list[int]:
 def _below(lines: Sequence[str], row: int) -> list[int]:
     """The rows below the frames that say what was raised."""
     end = row
-    while end < min(len(lines), row + TOLD_LINES) and lines[end].strip(" |"):
+    while end < min(len(lines), row + MESSAGE_LINES) and lines[end].strip(" |"):
         if "most recent call" in lines[end]:
             break
         end += 1

@@ -37,7 +37,7 @@ INDEX_NAME = "CONTEXT_ARCHIVE.md"
 """The index of an archive's sessions, beside it."""
 OURS = "<!-- made by gardener "
 """How every page begins, by which it is known as ours."""
-MADE = f"{OURS}upkeep, which writes it anew: what is changed here is lost -->"
+HEAD_LINE = f"{OURS}upkeep, which writes it anew: what is changed here is lost -->"
 INDEX_SESSIONS = 60
 """So many sessions stand in the index, the newest, each in at most ten lines."""
 LINE_CHARS, FILES_SHOWN, SHOWN = 160, 6, 3
@@ -62,7 +62,7 @@ def project_index(store: Store, project: str) -> str:
     """The index of a project's sessions, the newest first. Raises StoreError."""
     infos = project_sessions(store, project)
     short = short_ids([info.id for info in infos])
-    lines = [MADE, "", "# Context archive", "", f"{counted(len(infos), 'session')}, {ABOUT}"]
+    lines = [HEAD_LINE, "", "# Context archive", "", f"{counted(len(infos), 'session')}, {ABOUT}"]
     for info in infos[:INDEX_SESSIONS]:
         lines += ["", f"## {short[info.id]}, {_span(info)}, {counted(info.turns, 'turn')}", ""]
         lines += [f"    {line}" for line in _summary_lines(store, info)]

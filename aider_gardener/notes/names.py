@@ -51,11 +51,11 @@ MOST_ALIKE = 3
 """So many names of an output may differ in their digits only: a pair or a triple is told apart by them."""
 DIGITS = late(r"\d+")
 NO_LABELS = STOPWORDS.union({"line", "lines", "column"}, *stop_lists())
-LEFT_CODE = late(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m(?!\])")
+COLOUR_CODE = late(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m(?!\])")
 """A colour code that was copied without its first character, or with that spelled out."""
 INNER_CAPITAL = late(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
 PATH = late(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")
-NOT_SAID = (SourceKind.NOTICE, SourceKind.STUB)
+HOST_KINDS = (SourceKind.NOTICE, SourceKind.STUB)
 """What the host or the gardener wrote: it tells nothing new."""
 
 
@@ -114,7 +114,7 @@ def scanned(text: str) -> str:
     if len(text) > SCANNED_CHARS:
         head, tail = text[: SCANNED_CHARS // 2], text[-SCANNED_CHARS // 2 :]
         text = "\n".join([head.rpartition("\n")[0] or head, tail.partition("\n")[2] or tail])
-    return LEFT_CODE.sub("", without_codes(text))
+    return COLOUR_CODE.sub("", without_codes(text))
 
 
 @remembered(2_048, key=content_key)
@@ -124,7 +124,7 @@ def mine(entry: Entry) -> Mapping[str, float]:
     names: dict[str, float] = {}
     weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)
     with tolerating("reader of names"):
-        for segment in entry.segments if entry.source.kind not in NOT_SAID else ():
+        for segment in entry.segments if entry.source.kind not in HOST_KINDS else ():
             worth = EDIT_WEIGHT if segment.cls is ContentClass.EDIT else weight
             if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
                 worth = OTHER_WEIGHT

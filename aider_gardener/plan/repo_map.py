@@ -21,7 +21,7 @@ LEAST_LETTERS = 4
 """Shorter words mention nothing: they are in half of all definitions, and of all names of files."""
 MISSED = 2
 """What so many new maps in succession show of a file is wanted, mentioned or not."""
-GONE = "No longer there: "
+DELETED = "No longer there: "
 
 Stamp = Callable[[str], object]
 """A file's name to what tells that it was changed; None where it is not there."""
@@ -94,7 +94,7 @@ class RestingMap:
         }
         missed_yet = {name: times for name, times in missed.items() if name not in due}
         added = [f"{name}:\n{lines}" if lines else name for name, lines in due.items()]
-        added += [GONE + ", ".join(deleted)] if deleted else []
+        added += [DELETED + ", ".join(deleted)] if deleted else []
         return replace(self, shown=shown, stamps=stamps, missed=missed_yet), "\n".join(added)
 
     def anew(self, now: MapNow) -> RestingMap:

@@ -29,7 +29,7 @@ FACTOR_STEP = 0.05
 CACHE_SECONDS = 300.0
 """After so long without a call a provider's prompt cache is taken to be cold, until it has shown that it
 holds prompts longer."""
-HELD_SHARE = 0.5
+CACHED_SHARE = 0.5
 """A provider that reads so much of the last prompt from its cache has held it."""
 
 
@@ -94,7 +94,7 @@ class Usage:
     def add(self, call: Call, prices: Prices, *, warmed_seconds: float = 0.0) -> None:
         """Count a call that has just ended. Until `warmed_seconds` after it the host itself sees to it that
         the cache keeps its prompt."""
-        if call.cached_tokens > HELD_SHARE * self._last_prompt > 0:
+        if call.cached_tokens > CACHED_SHARE * self._last_prompt > 0:
             self._cache_seconds = max(self._cache_seconds, self.idle_seconds - self._warmed_seconds)
         self._cold.append(self.is_cold)
         self._warmed_seconds = warmed_seconds

@@ -15,10 +15,10 @@ from aider_gardener.reading.late import late
 LINE_CHARS = 400
 """So much of a line is searched from each end."""
 
-WORDS_KNOWN = 100_000
+CACHED_WORDS = 100_000
 """So many words are remembered with what they tell: the words of outputs repeat far more than their lines."""
 
-LINES_KNOWN = 20_000
+CACHED_LINES = 20_000
 """So many lines are remembered with what they tell: several readers ask for it."""
 
 
@@ -133,7 +133,7 @@ _CODES = frozenset(errno.errorcode.values()) | {f"SIG{name}" for name in "ABRT B
 """Codes of errors, and the signals by which a program crashes or is killed."""
 
 
-@lru_cache(maxsize=WORDS_KNOWN)
+@lru_cache(maxsize=CACHED_WORDS)
 def _word(word: str) -> int:
     """2 for a word of errors, 1 of warnings, 0 for others; -1 for one that may begin a phrase."""
     small = word.lower()
@@ -147,7 +147,7 @@ def _word(word: str) -> int:
     return -1 if plain in TRIGGERS else 0
 
 
-@lru_cache(maxsize=LINES_KNOWN)
+@lru_cache(maxsize=CACHED_LINES)
 def alarm(line: str) -> str:
     """ "error", "warning" or "": what a line tells of, by its words alone; the ends of a long line count."""
     if len(line) > 2 * LINE_CHARS:
@@ -158,7 +158,7 @@ def alarm(line: str) -> str:
     return ("", "warning", "error")[level]
 
 
-@lru_cache(maxsize=LINES_KNOWN)
+@lru_cache(maxsize=CACHED_LINES)
 def is_outcome(line: str) -> bool:
     """True for a line that says how a command ended."""
     return bool(OUTCOME.match(line, 0, 5 * LINE_CHARS) or ENDED.search(line, 0, 5 * LINE_CHARS))

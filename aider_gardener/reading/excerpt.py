@@ -17,7 +17,7 @@ LINE_CHARS = 400
 """So much before and behind what tells of trouble is read of its line."""
 SEARCHED_CHARS = 2_000_000
 """So much before the tail is searched for such lines: what ends a run is told near its end."""
-TELLS = frozenset("rror|ERR|FAIL|Fail|fail|xception|panic|FATAL|fatal|Traceback|not ok|✖|✗".split("|"))
+ERROR_MARKS = frozenset("rror|ERR|FAIL|Fail|fail|xception|panic|FATAL|fatal|Traceback|not ok|✖|✗".split("|"))
 WARNS = frozenset(("WARN", "Warn", "warn"))
 GAP = "…"
 """The line that stands where something is left out."""
@@ -76,8 +76,8 @@ def _telling(text: str, start: int, end: int, words: frozenset[str]) -> list[tup
     stop = max(start, end - SEARCHED_CHARS)
     found = list[tuple[int, int, int]]()
     searched, shift = text[stop:end], stop
-    places = seeker(searched, TELLS | WARNS, words)
-    ranks = dict.fromkeys(words, 1) | dict.fromkeys(WARNS, 2) | dict.fromkeys(TELLS, 0)
+    places = seeker(searched, ERROR_MARKS | WARNS, words)
+    ranks = dict.fromkeys(words, 1) | dict.fromkeys(WARNS, 2) | dict.fromkeys(ERROR_MARKS, 0)
     for at, less in sorted((shift + at, rank) for word, rank in ranks.items() for at in places(word)):
         if at < stop:
             found[-1] = (min(found[-1][0], less), *found[-1][1:])

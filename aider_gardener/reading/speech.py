@@ -102,7 +102,7 @@ CHOICES = forms(
     rf"|please) )use [^.?!]{{1,80}}?(?:,? (?:and )?not "
     r"(?!only|yet|sure)|\binstead of\b|\binstead\b|\brather than\b|\bover\b|, never\b)",
 )
-STANDING = forms(
+LASTING = forms(
     "from forward henceforth rest rule future until unless without every whenever exception exceptions"
     " circumstances times",
     r"\bfrom (?:now|today|this point|this moment) on(?:wards?)?\b|\b(?:going|moving) forward\b|\bhenceforth\b"
@@ -236,7 +236,7 @@ HINDI = (
     r"|(?:होन[ाेी]|रहन[ाेी]) चाहिए|मना है|वर्जित|निषिद्ध|अब से |आगे से ",
     r"(?:केवल|सिर्फ़?|की जगह|के बजाय) .{1,60}(?:उपयोग|इस्तेमाल|प्रयोग) कर|केवल .{1,40}न[ाेी] हैं?\W*$",
 )
-ENGLISH = (ORDERED, BANS, COMMANDMENTS, CHOICES, STANDING)
+ENGLISH = (ORDERED, BANS, COMMANDMENTS, CHOICES, LASTING)
 BEYOND_LATIN = forms("", *CHINESE, *JAPANESE, *RUSSIAN, *ARABIC, *HINDI)
 RULES = (*ENGLISH, GERMAN, FRENCH, SPANISH_BANS, SPANISH, PORTUGUESE, ITALIAN, TURKISH, NAMED, BEYOND_LATIN)
 

@@ -348,7 +348,7 @@ def test_of_one_line_that_is_read_by_its_ends_parts_are_told() -> None:
 
 
 def test_an_output_without_end_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "HELD_BYTES", 10_000)
+    monkeypatch.setattr(child, "SPOOL_BYTES", 10_000)
     output = child.Output()
     for _ in range(100):
         output._put(b"x" * 999 + b"\n")
@@ -358,7 +358,7 @@ def test_an_output_without_end_does_not_fill_the_disk(monkeypatch: pytest.Monkey
 def test_of_an_output_that_is_not_held_whole_a_part_is_named(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "HELD_BYTES", 100_000)
+    monkeypatch.setattr(child, "SPOOL_BYTES", 100_000)
     code = "for i in range(50_000): print(f'2024-05-01 INFO job={i} done')"
     shown = run(code=code).stdout
     assert re.search(r"MB, whose end was not read; its first \d+ KB: \S+\]\n\Z", shown), shown[-200:]

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import files
-from aider_gardener.gardener.files import MADE, project_index
+from aider_gardener.gardener.files import HEAD_LINE, project_index
 
 DAY = 86_400.0
 
@@ -28,7 +28,7 @@ def test_the_index_has_what_came_of_a_session() -> None:
     store = open_store(None)
     full_session(store)
     text = project_index(store, "p")
-    assert text.startswith(MADE) and "1970-01-01 00:16 to 00:16 UTC, 7 turns" in text
+    assert text.startswith(HEAD_LINE) and "1970-01-01 00:16 to 00:16 UTC, 7 turns" in text
     assert "    Done: 1 commit; edited src/a.py\n    Last commit: cfd9539 fix: say two\n" in text
     assert re.search(r"^    Decided: mend it, we'll use httpx, not requests \(g", text, re.M)
     assert re.findall(r"^    Failed when it ran last: (.*) \(g", text, re.M) == ["pytest `x`"]
@@ -52,7 +52,7 @@ def test_nothing_that_was_said_is_markup_in_the_index() -> None:
     assert {t.type for t in tokens} <= {
         "heading_open", "heading_close", "inline", "paragraph_open", "paragraph_close", "html_block", "code_block",
     }  # fmt: skip
-    assert [t.content.strip() for t in tokens if t.type == "html_block"] == [MADE]
+    assert [t.content.strip() for t in tokens if t.type == "html_block"] == [HEAD_LINE]
     kinds = {child.type for t in tokens for child in t.children or ()}
     assert not kinds & {"link_open", "image", "html_inline", "em_open"}
     heads = [tokens[at + 1].content for at, t in enumerate(tokens) if t.type == "heading_open"]

@@ -47,7 +47,7 @@ HISTORY_COPY = (
     " back."
 )
 NOTHING_PINNED = "Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest."
-NOT_HELD = "As long as the gardener is off or only observes, aider summarises it with the rest."
+NO_PIN = "As long as the gardener is off or only observes, aider summarises it with the rest."
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
 NO_ROOM_FOR_RULE = "In prompts there is no room for {}: say rules in fewer words, or drop others."
 NAMED_USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
@@ -426,7 +426,7 @@ def cmd_pin(at: CommandLine, args: str) -> None:
         tokens = counted(entry.tokens, "token")
         at.io.tool_output(f"{entry.id} ({tokens}) stays whole in the chat; /unpin {entry.id} lets it go.")
         if not at.gardener.state.acts:
-            at.io.tool_warning(NOT_HELD)
+            at.io.tool_warning(NO_PIN)
     elif rows := pinned_entries(at.gardener.state):
         at.gardener.state.listed = tuple(entry.id for entry in rows)
         at.put(entries_table(rows))

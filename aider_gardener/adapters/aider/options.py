@@ -23,11 +23,11 @@ from typing import Any
 
 from aider_gardener.adapters.aider.coder import Terminal
 from aider_gardener.errors import UsageError
-from aider_gardener.settings import OFF, OWN, SWITCH, TOLD, Settings, parse
+from aider_gardener.settings import ANNOUNCED, OFF, OWN, SWITCH, Settings, parse
 
-USERS_OWN, TOLD_OF = (
+USERS_OWN, ANNOUNCED_NAMES = (
     [each.name for each in dataclasses.fields(Settings) if each.metadata["from_repository"] == kind]
-    for kind in (OWN, TOLD)
+    for kind in (OWN, ANNOUNCED)
 )
 SWITCHED_OFF = {"embedder": "none", "retention": "off", "llm": ""}
 """Of what is the user's own, what anybody may say: nothing is sent, deleted or asked for then."""
@@ -138,7 +138,9 @@ class Origins:
         alone, environ = self._without_the_repository()
         users = settings_given(alone, environ)
         from_repository = {
-            name: getattr(found, name) for name in TOLD_OF if getattr(found, name) != getattr(users, name)
+            name: getattr(found, name)
+            for name in ANNOUNCED_NAMES
+            if getattr(found, name) != getattr(users, name)
         }
         self._warn_once(io, TAKEN, from_repository)
         if not found.enabled:

@@ -66,7 +66,7 @@ TEXTS = {
     "WebFetch": (("result",),),
 }
 """Where in the results of tools the text stands that may be long."""
-KEPT_AT, KEPT_SIZE = "persistedOutputPath", "persistedOutputSize"
+OUTPUT_PATH, OUTPUT_SIZE = "persistedOutputPath", "persistedOutputSize"
 """In a result of a tool whose first text is only the beginning: where its host keeps the whole."""
 
 Given = Mapping[str, Any]
@@ -184,7 +184,7 @@ class Hooks:
             text = place.get(key) if isinstance(place, dict) else None
             if not isinstance(text, str):
                 continue
-            what, output_path = WHOLE, changed.get(KEPT_AT) if number == 0 else None
+            what, output_path = WHOLE, changed.get(OUTPUT_PATH) if number == 0 else None
             if output_path is not None:
                 whole = persisted_output(output_path, chat.transcript)
                 if not whole:
@@ -194,7 +194,7 @@ class Hooks:
                 place[key] = short
                 if output_path is not None:  # with these the host shows the beginning of what is put here
                     changed = {
-                        key: value for key, value in changed.items() if key not in (KEPT_AT, KEPT_SIZE)
+                        key: value for key, value in changed.items() if key not in (OUTPUT_PATH, OUTPUT_SIZE)
                     }
         return {} if changed == result else changed
 

@@ -48,7 +48,7 @@ CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 Arguments = Mapping[str, Any]
 Schema = dict[str, Any]
 Run = Callable[[ProjectMemory, Arguments], str]
-LOOKS = types.ToolAnnotations(readOnlyHint=True, openWorldHint=False)
+READ_ONLY = types.ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 ADDS = types.ToolAnnotations(readOnlyHint=False, destructiveHint=False, openWorldHint=False)
 DELETES = types.ToolAnnotations(readOnlyHint=False, destructiveHint=True, openWorldHint=False)
 AT_HAND = {"anthropic/alwaysLoad": True}
@@ -67,7 +67,7 @@ def number(low: int, high: int, default: int | None = None, **more: str) -> Sche
 
 
 def tool(
-    given: Schema, *needed: str, effect: types.ToolAnnotations = LOOKS, meta: Schema | None = None
+    given: Schema, *needed: str, effect: types.ToolAnnotations = READ_ONLY, meta: Schema | None = None
 ) -> Callable[[Run], Run]:
     """Makes a function a tool under its name, with its docstring for what agents read: what is `given` to it,
     what of that is `needed`, what it does to the archive, and what a host is told of it besides."""
@@ -270,7 +270,7 @@ def make_server(
             given = {key: value for key, value in given.items() if value is not None}  # null is no argument
             for wrong in Draft202012Validator(listed.inputSchema).iter_errors(given):
                 raise UsageError(f"{wrong.json_path}: {clip(wrong.message, LINE_CHARS)}")
-            answering = partial(done, run, given, read_only=listed.annotations is LOOKS)
+            answering = partial(done, run, given, read_only=listed.annotations is READ_ONLY)
             found = await anyio.to_thread.run_sync(answering, abandon_on_cancel=True)
         except GardenerError as error:
             raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None

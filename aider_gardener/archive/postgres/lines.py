@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 AT_ONCE = 2_000
 """Rows in one statement."""
 NONE_THERE = "{address} holds no archive: `gardener store copy --to` makes one"
-LEFT_OUT = "{count} of the chats were held with a local model: they stay on this machine"
+LOCAL_STAY = "{count} of the chats were held with a local model: they stay on this machine"
 STAYS = "what was said to a local model, or to none, goes to no server"
 ADD = """
     INSERT INTO gardener.lines (archive, machine, kind, payload, at, once, session, hash, words)
@@ -166,7 +166,7 @@ class ServerLines(Lines):
     def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
         """What of another archive's records may be kept here; how many chats may not is told by `replace`."""
         sendable, local = leaving(records)
-        self._notices = [LEFT_OUT.format(count=local)] if local else []
+        self._notices = [LOCAL_STAY.format(count=local)] if local else []
         return sendable
 
     def replace(self, records: Iterable[Record]) -> list[str]:

@@ -26,7 +26,7 @@ EXCERPT_CHARS = 600
 FIND_WORDS = "SELECT archive, author, hash FROM gardener.find_words(%s::tsquery, %s, %s)"
 FIND_NEAR = """
     SELECT archive, author, hash, "start", "end" FROM gardener.find_near(%s, %s, %s, %s) ORDER BY distance"""
-LAST_SAID = """
+SELECT_LAST = """
     SELECT t.archive, t.author, t.hash, a.creator || '/' || a.name, l.session, l.at, l.payload
     FROM unnest(%s::int[], %s::text[], %s::text[]) AS t (archive, author, hash)
     JOIN gardener.archives a ON a.number = t.archive
@@ -77,7 +77,7 @@ def search(
     best = sorted(scores, key=lambda each: (-scores[each], each))[:limit]
     columns = [list(column) for column in zip(*best, strict=True)] or [[], [], []]
     hits = []
-    for archive, author, key, project, session, at, payload in connection.execute(LAST_SAID, columns):
+    for archive, author, key, project, session, at, payload in connection.execute(SELECT_LAST, columns):
         own = (archive, author, key)
         message, score = json.loads(payload), round(scores[own], 5)
         start, end = spans.get(own) or _span(message["content"], asked)

@@ -55,7 +55,7 @@ OTHERWISE = (
     " another home, and nothing goes there unasked: `gardener store share` agrees to it"
 )
 NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `gardener store unshare`"
-GONE = "{name} is no longer shared from here: you unshared it, or took it back on another machine"
+UNSHARED = "{name} is no longer shared from here: you unshared it, or took it back on another machine"
 
 PULL = """
     SELECT change, author, kind, session, hash, at, CASE WHEN machine <> %s THEN payload END
@@ -182,7 +182,7 @@ class _Exchange:
         more."""
         share = local.note(self.store, self.share.project, active_at=self._clock(), **marks)
         if share is None:
-            raise ServerError(GONE.format(name=self.share.name))
+            raise ServerError(UNSHARED.format(name=self.share.name))
         self.share = share
 
     def _check(self, connection: Connection) -> None:

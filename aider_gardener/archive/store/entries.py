@@ -45,7 +45,7 @@ COLUMNS = {
     "active": "n.active", "accessed_at": "o.accessed_at", "access_count": "o.access_count",
     "content": "b.body", "original": "n.original", "hash": "o.hash",
 }  # fmt: skip
-SELECT_SAID = f"SELECT {', '.join(COLUMNS.values())} {PLACES} JOIN bodies b ON b.original = o.number"
+SELECT_ENTRIES = f"SELECT {', '.join(COLUMNS.values())} {PLACES} JOIN bodies b ON b.original = o.number"
 """What was said where, by the names that a record of it has."""
 
 SHARE = "share:"
@@ -159,7 +159,7 @@ def number_of(db: apsw.Connection, stored_id: str) -> int | None:
 
 
 def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
-    sql = f"""{SELECT_SAID} WHERE o.id IN (SELECT value FROM json_each(?))
+    sql = f"""{SELECT_ENTRIES} WHERE o.id IN (SELECT value FROM json_each(?))
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
     found = map(_entry, db.execute(sql, (json.dumps(list(ids)),)))
     return {entry.id: entry for entry in found}
@@ -182,7 +182,7 @@ def is_text_of(role: object, stored_hash: object, body: object) -> bool:
 
 
 def session_entries(db: apsw.Connection, session: str) -> list[Entry]:
-    return list(map(_entry, db.execute(f"{SELECT_SAID} WHERE s.id = ? ORDER BY n.seq", (session,))))
+    return list(map(_entry, db.execute(f"{SELECT_ENTRIES} WHERE s.id = ? ORDER BY n.seq", (session,))))
 
 
 def resolve(db: apsw.Connection, prefix: str) -> list[str]:
@@ -227,7 +227,7 @@ def records_where(db: apsw.Connection, where: str, *given: object) -> Iterator[R
     another than its hash was made of."""
     chunks = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
     forms = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
-    for row in db.execute(f"{SELECT_SAID} WHERE {where}", given):
+    for row in db.execute(f"{SELECT_ENTRIES} WHERE {where}", given):
         record: Record = {"kind": "said", **dict(zip(COLUMNS, row, strict=True))}
         number, stored_hash = record.pop("original"), record.pop("hash")
         if not is_text_of(record["role"], stored_hash, record["content"]):

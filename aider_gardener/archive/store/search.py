@@ -43,7 +43,7 @@ LEAF_BYTES = 4_000
 two."""
 SCRUB_PAGES = 1_000
 """Pages of the index rewritten in one transaction: a few tens of milliseconds."""
-MOST_HELD = 5_000
+MOST_ROWS = 5_000
 """So many of the newest passages that hold a word are looked up: one that more hold tells next to nothing."""
 PLACES = """SELECT c.number, n.session, c.start, c."end", n.seq
             FROM occurrences n JOIN chunks c ON c.original = n.original
@@ -239,7 +239,7 @@ def _has_word(db: apsw.Connection, asked: Sequence[str], chunks: Numbers) -> Bit
              ORDER BY rowid DESC LIMIT ?"""
     for row, word in zip(has_word, asked, strict=True):
         has_row = np.zeros(high - low + 1, dtype=np.bool_)
-        found = list(db.execute(sql, (expression(word), low, high, MOST_HELD)))
+        found = list(db.execute(sql, (expression(word), low, high, MOST_ROWS)))
         if found:
             has_row[np.array(found, dtype=np.int64)[:, 0] - low] = True
             row[:] = has_row[chunks - low]

@@ -56,7 +56,7 @@ MODEL = re.compile(r"(?:Main model|Models?): (?P<model>\S+?)(?:,? (?:with|using)
 THOUGHTS = re.compile(r"<(thinking-content-\w+)>")
 """Begins what a model thought: logged with its reply, left out of what is handed on."""
 HOST_COMMAND = re.compile(r"[/!]")
-NOT_HELD = re.compile(r"\[\d+ lines? of output; a chat history")
+NO_OUTPUT = re.compile(r"\[\d+ lines? of output; a chat history")
 SPENT = re.compile(
     r"Tokens: (\d[\d,]{0,12}(?:\.\d+)?)([kKmM]?) sent(?:[^$T]{0,100}Cost: \$(\d[\d,]{0,9}(?:\.\d+)?))?"
 )
@@ -247,7 +247,7 @@ class HistoryReader(Reader):
         for event in events:
             if event.kind == "warning":
                 kind = SourceKind.LINT
-            elif event.kind == "command" and NOT_HELD.match(event.output):
+            elif event.kind == "command" and NO_OUTPUT.match(event.output):
                 self.passed["output that the history does not hold"] += 1
             elif event.kind == "command":
                 source = command_source(event.command)

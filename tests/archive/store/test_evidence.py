@@ -89,6 +89,6 @@ def test_the_places_are_not_read_again_while_nothing_changed(store: Store) -> No
 def test_of_a_word_that_very_many_passages_hold_the_newest_are_told(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_HELD", 1)
+    monkeypatch.setattr(module, "MOST_ROWS", 1)
     assert [held for _start, held in told(store, "kettle", "one")] == [[True], [False], [False]]
     assert store.evidence(["kettle"], ["one"]).has_word.sum() == 1
