@@ -165,13 +165,13 @@ def draft(
 
 def _leaving(chat: Chat, goal: Goal, policy: Policy, before: int) -> list[Entry]:
     """The entries to hide of a history of so many tokens because their turns are over; pinned ones stay."""
-    entries, turns = chat.all_entries(), policy.incremental
+    entries, last_turns = chat.all_entries(), policy.incremental
     whole_turns = {entry.turn for entry in entries if entry.seq not in chat.levels} - {chat.turn}
-    is_batch = len(whole_turns) > turns + max(LEAST_BATCH_TURNS, turns)
+    is_batch = len(whole_turns) > last_turns + max(LEAST_BATCH_TURNS, last_turns)
     if not (is_batch or goal.asked or before > goal.high):
         return []
     staying = open_exchange(chat) | policy.named
-    past = [e for e in entries if e.turn < chat.turn - turns and chat.shows(e) and not e.pinned]
+    past = [e for e in entries if e.turn < chat.turn - last_turns and chat.shows(e) and not e.pinned]
     return [entry for entry in past if entry.seq not in staying]
 
 
@@ -189,15 +189,15 @@ def _shortened(now: _View, goal: Goal, focus: Focus, policy: Policy) -> Draft | 
     over = now.tokens > goal.high or over_hard or goal.asked
     if not over and not policy.terms:
         return None
-    older, newer = _older_and_protected(chat, policy, int(TAIL_SHARE * goal.low))
-    points = {entry.seq: priority(entry, turn=chat.turn, focus=focus) for entry in [*older, *newer]}
+    older, protected = _older_and_protected(chat, policy, int(TAIL_SHARE * goal.low))
+    points = {entry.seq: priority(entry, turn=chat.turn, focus=focus) for entry in [*older, *protected]}
     view = now.at({entry.seq: now.lowest(entry, policy.due_level(entry, chat.turn, over)) for entry in older})
     if over:
-        room = sum(map(now.tokens_of, newer)) + int((1 - TAIL_SHARE) * goal.low)
+        room = sum(map(now.tokens_of, protected)) + int((1 - TAIL_SHARE) * goal.low)
         least_first = sorted(older, key=lambda entry: (points[entry.seq], entry.seq))
         view = view.down_to(max(goal.low, min(room, goal.high)), least_first, Level.HIDDEN)
     if over_hard:
-        view = view.down_to(goal.hard, newer, Level.COMPRESSED).down_to(goal.hard, newer, Level.LINE)
+        view = view.down_to(goal.hard, protected, Level.COMPRESSED).down_to(goal.hard, protected, Level.LINE)
     minimum = 1 if over_hard else max(1, int((MINIMUM_GAIN if over else EXPIRED_GAIN) * goal.high))
     if now.tokens - view.tokens < minimum:
         return None
@@ -209,7 +209,7 @@ def _shortened(now: _View, goal: Goal, focus: Focus, policy: Policy) -> Draft | 
             now.tokens_of(entry) - view.tokens_of(entry),
             _reason(entry, points[entry.seq], chat.turn - entry.turn),
         )
-        for entry in [*older, *newer]
+        for entry in [*older, *protected]
         if view.chat.level_of(entry) is not chat.level_of(entry) and not is_filler(entry)
     )
     return _drafted(now, view, swaps, goal.reason if over else "expired", goal)
@@ -302,12 +302,12 @@ def _older_and_protected(chat: Chat, policy: Policy, tail_tokens: int) -> tuple[
         if tail_tokens < 0:
             break
         last |= {entry.seq for entry in messages}
-    older, newer = list[Entry](), list[Entry]()
+    older, protected = list[Entry](), list[Entry]()
     for entry in entries:
         if chat.shows(entry) and not entry.pinned:
             stays = entry.seq in last or policy.protects(entry, chat.turn)
-            (newer if stays else older).append(entry)
-    return older, newer
+            (protected if stays else older).append(entry)
+    return older, protected
 
 
 def is_notice(entry: Entry) -> bool:
