@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderableType
-from rich.segment import Segment
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from aider_gardener.archive.entries import Why
 from aider_gardener.archive.retention import Pruning
@@ -20,7 +17,7 @@ from aider_gardener.messages import Entry, Plan
 from aider_gardener.phrases import LEVELS, archive_text, bar, counted
 from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.view import label_of
-from aider_gardener.terminal import bare, columns, visible
+from aider_gardener.terminal import columns, visible
 
 BAR_CELLS = 30
 BEGINNING_CHARS = 80
@@ -34,24 +31,16 @@ FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 """A table without lines, each row on one line."""
 
 
-class Screen(Console):
-    """What draws on the terminal, in its colours: texts are `visible` and never markup."""
-
-    def __init__(self, **style: Any) -> None:
-        super().__init__(file=bare(sys.stdout), markup=False, emoji=False, **style)
-
-    def render_str(self, text: str, **style: Any) -> Text:
-        return super().render_str(visible(text), **style)
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        for part in super().render(renderable, options):
-            yield part if part.control else Segment(visible(part.text), part.style)
+def plain(width: int | None = None) -> Console:
+    """What draws on standard output, without colours; texts are never markup."""
+    return Console(
+        width=width, markup=False, emoji=False, force_terminal=False, color_system=None, legacy_windows=False
+    )
 
 
 def as_text(renderable: RenderableType, *, width: int = 0) -> str:
-    """Draw a renderable as plain text of the terminal's width; texts in it are never markup."""
-    plain: dict[str, object] = {"force_terminal": False, "color_system": None, "legacy_windows": False}
-    console = Screen(width=width or columns(), **plain)
+    """Draw a renderable as plain text of the terminal's width."""
+    console = plain(width or columns())
     with console.capture() as drawn:
         console.print(renderable)
     return "\n".join(line.rstrip() for line in drawn.get().splitlines())
@@ -60,7 +49,8 @@ def as_text(renderable: RenderableType, *, width: int = 0) -> str:
 def grid(
     columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], *, no_wrap: bool = False, **style: Any
 ) -> Table:
-    """A table; a column whose name begins with ">" has figures, to the right. `style` is rich's."""
+    """A table; a column whose name begins with ">" has figures, to the right. `style` is rich's. Texts are
+    made visible before their columns are measured."""
     table = Table(**{"title_justify": "left", "pad_edge": False, "show_edge": False, **style})
     for name in columns:
         table.add_column(
@@ -70,7 +60,7 @@ def grid(
             no_wrap=no_wrap,
         )
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(visible(cell) if isinstance(cell, str) else cell for cell in row))
     return table
 
 

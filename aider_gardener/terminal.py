@@ -76,7 +76,7 @@ class VisibleStream:
 
 
 def bare(stream: TextIO) -> TextIO:
-    """The stream beneath, for our own colours and for a host that has the terminal to itself."""
+    """The stream beneath, for a line that is drawn anew and for a host that has the terminal to itself."""
     return stream.bare if isinstance(stream, VisibleStream) else stream
 
 

@@ -17,11 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
-from rich.text import Text
 
 from aider_gardener import terminal
 from aider_gardener.cli import child, pipe
-from aider_gardener.tables import Screen, as_text, beginning, grid
+from aider_gardener.tables import as_text, beginning, grid, plain
 from aider_gardener.terminal import COLOUR, VisibleStream, visible
 from bench.attacks.terminal import Screen as Tty
 from bench.attacks.terminal import raw
@@ -144,12 +143,10 @@ def test_the_line_of_progress_is_drawn_and_what_it_quotes_is_visible(monkeypatch
 # Drawing
 
 
-def test_our_colours_stay_and_those_of_texts_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_drawn_is_visible() -> None:
     with guarded() as tty:
-        monkeypatch.delenv("NO_COLOR", raising=False)
-        screen = Screen(force_terminal=True, color_system="standard", width=60, legacy_windows=False)
-        screen.print(Text("x\x1b[31m\x1b[2J\u202e", style="bold red"))
-        assert tty.said() == "\x1b[1;31mx\\x1b[2J\\u202e\x1b[0m\n"
+        plain(60).print("[red]x\x1b[31m\x1b[2J\u202e")
+        assert tty.said() == "[red]x\\x1b[2J\\u202e\n"
 
 
 def test_texts_are_no_markup_and_a_table_keeps_its_columns() -> None:

@@ -102,7 +102,7 @@ def replay(
     from aider_gardener.replay.play.report import find_paths, notes, read_sessions
     from aider_gardener.replay.play.variants import Job, variant_named
     from aider_gardener.replay.show.table import print_report
-    from aider_gardener.tables import Screen
+    from aider_gardener.tables import plain
 
     transcripts = [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]
     if transcripts:
@@ -143,7 +143,7 @@ def replay(
     if json_target == "-":
         click.echo(json.dumps(value))
     else:
-        print_report(report, Screen(), full=full)
+        print_report(report, plain(), full=full)
     if json_target not in (None, "-"):
         write_private(Path(json_target), json.dumps(value, ensure_ascii=False, indent=1) + "\n")
         click.echo(f"JSON written to {json_target}", err=True)

@@ -148,7 +148,6 @@ def print_report(report: ReplayReport, console: Console, *, full: bool = False) 
     """A table for each session, then for their sum; the verdict last. In brief of several sessions their sum
     alone."""
     from rich import box
-    from rich.text import Text
 
     from aider_gardener.tables import grid
 
@@ -158,7 +157,7 @@ def print_report(report: ReplayReport, console: Console, *, full: bool = False) 
     for session in sessions if full or not report.totals else sessions[-1:]:
         rows = [summary for summary in everything if summary.session == session]
         asked = f", {rows[0].recall.asked} questions" if rows[0].recall.asked else ""
-        console.print(Text(f"{session}: {counted(rows[0].turns, 'turn')}{asked}", style="bold"))
+        console.print(f"{session}: {counted(rows[0].turns, 'turn')}{asked}")
         shown = [*brief(rows), *(further(rows) + providers(rows) if full else ())]
         abouts |= dict.fromkeys(figure.about for figure in shown)
         cells = [(figure.name, *(figure.cell(row) for row in rows)) for figure in shown]
@@ -166,7 +165,7 @@ def print_report(report: ReplayReport, console: Console, *, full: bool = False) 
         console.print()
     explanations = [provenance(report), *abouts] if full else []
     for line in filter(None, [*explanations, *report.notes, *verdict(report)]):
-        console.print(Text(line), highlight=False)
+        console.print(line)
 
 
 def provenance(report: ReplayReport) -> str:

@@ -3,25 +3,24 @@ verdict."""
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import Any
 
 import pytest
 from made_replays import made_call, made_probe, made_report, made_result
-from rich.console import Console
 
 from aider_gardener.replay.measure.result import Compaction, ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, make_report
 from aider_gardener.replay.show.table import brief, further, print_report, providers
 from aider_gardener.replay.show.verdict import verdict
+from aider_gardener.tables import plain
 
 
 def rendered(report: ReplayReport, width: int, *, full: bool = False) -> str:
     """The report as plain text at a width."""
-    out = StringIO()
-    console = Console(file=out, width=width, color_system=None, force_terminal=False)
-    print_report(report, console, full=full)
-    return out.getvalue()
+    console = plain(width)
+    with console.capture() as drawn:
+        print_report(report, console, full=full)
+    return drawn.get()
 
 
 KINDS = ["cause", "constraint", "decision", "error", "number", "output", "path", "symbol", "test"]
