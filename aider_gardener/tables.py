@@ -21,7 +21,7 @@ from aider_gardener.terminal import columns, visible
 
 BAR_CELLS = 30
 BEGINNING_CHARS = 80
-SCREEN_CLASSES, SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 5, 36
+SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 36
 """So many rows, and so much of a message, fit one screen."""
 SHOWN_SWAPS = 20
 """So many changes of a plan are shown; of a long chat it has hundreds."""
@@ -69,25 +69,21 @@ def spaced(*parts: RenderableType) -> Group:
     return Group(*[each for part in parts for each in ("", part)][1:])
 
 
-def pressure_table(
-    report: Pressure, entries: Iterable[Entry], *, full: bool = False, host: str = AIDER
-) -> Group:
-    """The report of /context-pressure, what it comes to last: on one screen of 24 lines and 80 columns, or in
-    `full`. `entries` are those of the chat, which was held with `host`."""
-    window, shown = f"{report.used:,} tokens; this model's window is unknown", SCREEN_LARGEST
+def pressure_table(report: Pressure, entries: Iterable[Entry], *, host: str = AIDER) -> Group:
+    """The report of /context-pressure on one screen of 24 lines and 80 columns, what it comes to last.
+    `entries` are those of the chat, which was held with `host`."""
+    window = f"{report.used:,} tokens; this model's window is unknown"
     if report.available or report.utilization:
         share = f"{report.utilization:.1%} {bar(report.utilization, BAR_CELLS)}"
         window = f"{report.used:,} of {report.used + report.available:,} tokens, {share}"
-    parts = [(WORDS.get(name, name), f"{tokens:,}") for name, tokens in report.parts.items()]
-    head: list[RenderableType] = [f"Prompt: {window}"]
-    if full:
-        shown = len(report.largest_messages)
-        parts.append(("all", f"{report.used:,}"))
-        head.append(grid(("part", ">tokens"), parts, title="Prompt by part"))
-    else:
-        head = [Group(*head, "  " + ", ".join(map(" ".join, parts)))]
+    parts = ", ".join(f"{WORDS.get(name, name)} {tokens:,}" for name, tokens in report.parts.items())
+    head: list[RenderableType] = [Group(f"Prompt: {window}", f"  {parts}")]
     if report.by_class:
-        head.append(_classes(report, full))
+        rows = [
+            (name, *(f"{row[key]:,}" for key in ("count", "orig", "sum")), f"{row['ratio']:.0%}")
+            for name, row in report.by_class.items()
+        ]
+        head.append(grid(("History", ">messages", ">as said", ">now", ">share"), rows, **FLAT))
     history = f"{host} makes room itself."
     if report.history_budget:
         why = f" ({report.budget_set_by})" if report.budget_set_by else ""
@@ -95,29 +91,15 @@ def pressure_table(
         history = f"The history has {report.history_used:,} tokens; room is made above {mark}."
     verdict = f"{report.level}. {history}\n{report.recommendation}"
     if report.largest_messages:
-        head.append(_largest(report, entries, shown, host))
+        head.append(_largest(report, entries, host))
     return spaced(*head, verdict)
 
 
-def _classes(report: Pressure, full: bool) -> Table:
-    most = len(report.by_class) if full else SCREEN_CLASSES
-    rows = {name: [row["count"], row["orig"], row["sum"]] for name, row in report.by_class.items()}
-    shown = dict(list(rows.items())[:most])
-    if others := list(rows.values())[most:]:
-        shown["others"] = [sum(column) for column in zip(*others, strict=True)]
-    texts = [
-        [name, *(f"{figure:,}" for figure in figures)]
-        + [f"{figures[2] / figures[1]:.0%}" if figures[1] else ""] * full
-        for name, figures in shown.items()
-    ]
-    return grid(("History", ">messages", ">as said", ">now", *[">share"] * full), texts, **FLAT)
-
-
-def _largest(report: Pressure, entries: Iterable[Entry], most: int, host: str) -> Table:
+def _largest(report: Pressure, entries: Iterable[Entry], host: str) -> Table:
     """The largest messages, numbered as other commands take them."""
     by_id = {entry.id: entry for entry in entries}
     rows = []
-    shown = zip(report.largest_messages[:most], report.largest_ids, strict=False)
+    shown = zip(report.largest_messages[:SCREEN_LARGEST], report.largest_ids, strict=False)
     for number, (row, stored_id) in enumerate(shown, 1):
         entry, tokens = by_id.get(stored_id), f"{row['tokens']:,}"
         if entry is None:

@@ -41,7 +41,7 @@ def pressure() -> None:
     value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
     entries, host = state.chat.entries.values(), host_of(store, info.id)
     shown = {**value, "model": state.frame.model}
-    put(shown, lambda: pressure_table(report, entries, full=True, host=host))
+    put(shown, lambda: pressure_table(report, entries, host=host))
 
 
 @click.command(short_help="Print a message whole, as it is stored.")

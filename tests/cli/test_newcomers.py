@@ -21,8 +21,7 @@ PORT, COLUMNS = "The port is 8081.", 80
 TYPED = [
     # typed, what is said in an empty chat, what is said in a chat of five turns
     ("/context-pressure", "Nothing to do.", "1  reply, prose"),
-    ("/context-pressure --full", "Prompt by part", "as said  now  share"),
-    ("/context-pressure much", "Usage: /context-pressure [--full|--json]", "Usage: "),
+    ("/context-pressure much", "Usage: /context-pressure [--json]", "Usage: "),
     ("/compact", "There is nothing worth compacting now: ", "/gardener undo takes it back"),
     ("/compact", "There is nothing worth compacting now: ", "There is nothing worth compacting now: "),
     ("/compact --bogus", "Usage: /compact [WORDS]", "Usage: /compact [WORDS]"),

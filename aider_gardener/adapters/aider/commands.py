@@ -130,17 +130,17 @@ def aiders_first(_coder: HostCoder, result: tuple[list[str], str, str] | None, _
 
 @command
 def cmd_context_pressure(at: CommandLine, args: str) -> None:
-    "Report what the chat uses of the context window (--full: every table, --json: for programs)"
+    "Report what the chat uses of the context window (--json: all figures, for programs)"
     from aider_gardener.tables import pressure_table
 
-    if args not in ("", "--full", "--json"):
-        raise UsageError("Usage: /context-pressure [--full|--json]")
+    if args not in ("", "--json"):
+        raise UsageError("Usage: /context-pressure [--json]")
     report = at.gardener.pressure(cold=at.measure())
     if args == "--json":
         at.io.data(json.dumps(report.as_json(), ensure_ascii=False))
         return
     at.gardener.state.listed = tuple(report.largest_ids)
-    at.put(pressure_table(report, at.gardener.state.chat.entries.values(), full=bool(args)))
+    at.put(pressure_table(report, at.gardener.state.chat.entries.values()))
 
 
 @command
