@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, link, prompt
 from aider_gardener.adapters.aider.coder import HostCoder, HostModel, Terminal
-from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of
+from aider_gardener.adapters.aider.provider import provider_of
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
 from aider_gardener.archive import sessions
 from aider_gardener.archive.providers import may_go
@@ -41,7 +41,6 @@ def announce(coder: HostCoder) -> None:
     """Say what the gardener does in this chat, where it is not off; so is said of a setting that cannot be
     used, and of a place. Otherwise no gardener is made: that waits for the first prompt."""
     from aider_gardener.archive.store.location import unusable
-    from aider_gardener.plan.goals import history_budget
 
     if link.is_sub(coder) or (ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None):
         return
@@ -50,14 +49,8 @@ def announce(coder: HostCoder) -> None:
     except UsageError:
         link.gardener_of(coder)  # says what is wrong
         return
-    does = "gardener watching: prompts stay as they are"
-    if settings.mode == "garden":
-        info, (limit, given) = coder.main_model.info, history_limit(coder)
-        window = listed_window(coder.main_model)
-        is_free = not given and not info.get("input_cost_per_token")
-        budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
-        does = f"gardener on: history whole up to {budget:,} tokens"
     if settings.enabled:
+        does = "gardener on" if settings.mode == "garden" else "gardener watching: prompts stay as they are"
         directory = link.archive_directory(coder, settings)
         where = path_shown(directory, Path(coder.root or os.getcwd()))
         if unusable(directory):

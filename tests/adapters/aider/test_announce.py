@@ -20,23 +20,15 @@ def started(driver: Driver) -> list[str]:
 
 
 def test_the_start_says_that_it_is_on_and_where_it_keeps_what(driver: Driver, repository: Path) -> None:
-    assert started(driver) == ["gardener on: history whole up to 8,000 tokens, archive .aider.gardener"]
+    assert started(driver) == ["gardener on, archive .aider.gardener"]
     assert not (repository / ".aider.gardener").exists()  # nothing is made before the first prompt
     driver.ask("/ask hello")
-    assert started(driver) == ["gardener on: history whole up to 8,000 tokens, archive .aider.gardener"]
-    assert driver.coder.gardener.state.budget == 8_000
+    assert started(driver) == ["gardener on, archive .aider.gardener"]
 
 
-def test_the_limit_that_is_told_is_the_one_that_holds(
-    drive: MakeDriver, gardened: Any, tmp_path: Path
-) -> None:
-    gardened(history_tokens=3_000, store=str(tmp_path / "kept"))
-    assert started(drive()) == [f"gardener on: history whole up to 3,000 tokens, archive {tmp_path / 'kept'}"]
-    install()
-    free = drive(model_name="ollama/llama3")
-    told = int(started(free)[0].split("up to ")[1].split(" tokens")[0].replace(",", ""))
-    free.ask("/ask hello")
-    assert told == free.coder.gardener.state.budget
+def test_a_place_of_ones_own_is_named(drive: MakeDriver, gardened: Any, tmp_path: Path) -> None:
+    gardened(store=str(tmp_path / "kept"))
+    assert started(drive()) == [f"gardener on, archive {tmp_path / 'kept'}"]
 
 
 def test_a_place_that_cannot_be_used_is_told_at_the_start_and_once(begin: Begin, repository: Path) -> None:
@@ -46,7 +38,7 @@ def test_a_place_that_cannot_be_used_is_told_at_the_start_and_once(begin: Begin,
     on = started(driver)
     (why,) = [line for line in driver.said if "aider-gardener" in line]
     assert "kept in memory only" in why and "symbolic link" in why
-    assert on == ["gardener on: history whole up to 8,000 tokens, archive in memory"]
+    assert on == ["gardener on, archive in memory"]
     before = list(driver.said)
     driver.ask("/ask hello")
     assert not any("kept in memory" in line for line in driver.said[len(before) :])

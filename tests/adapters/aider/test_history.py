@@ -108,7 +108,7 @@ def test_a_provider_with_settings_needs_no_others_and_says_that_it_is_on(
     driver = drive()
     join(driver.coder, GardenerProvider(Settings(recall_tokens=7, store=str(tmp_path / "archive"))))
     assert link.settings_of(driver.coder).recall_tokens == 7
-    assert "gardener on: " in driver.last_said
+    assert "gardener on, " in driver.last_said
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_aider_finds_the_provider_by_its_entry_point_and_replaces_nothing(
     out = run_with(whole, ["-c", OWN_WAY, str(tmp_path / "archive")], beside=[told])
     assert "settings 4000 0" in out
     assert "in force 0 False" in out
-    assert "gardener on: history whole up to 4,000 tokens" in out
+    assert "gardener on, archive" in out
 
 
 def test_the_gardener_has_each_method_of_the_interface() -> None:

@@ -66,7 +66,7 @@ def answer_to(terminal: Terminal, line: str, until: str) -> list[str]:
 
 
 def test_an_hour_on_one_screen_at_a_time(seen: Terminal, repository: Path, server: ModelServer) -> None:
-    assert "gardener on: history whole up to 8,000 tokens, archive .aider.gardener" in seen.said
+    assert "gardener on, archive .aider.gardener" in seen.said
     for question in ("what is the port?", "how long do retries wait?", "what of the export?"):
         answer_to(seen, f"/ask {question}", "Cost: ")
 
