@@ -105,7 +105,6 @@ def take_over(coder: HostCoder, before: HostCoder | None, gardener: Gardener | N
     """Join a new coder to its chat: a new one, or that of the coder before it. Off or stopped there, it does
     not begin anew here."""
     if before is None:
-        link.warm_up()
         _begin(coder)
         return
     coder.__dict__[ATTRIBUTE] = gardener

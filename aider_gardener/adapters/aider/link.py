@@ -220,17 +220,6 @@ def archive_directory(coder: HostCoder, settings: Settings) -> Path:
     return store_directory(root, settings.store_path, user=user)
 
 
-def warm_up() -> None:
-    """Import the core in the background while the user types the first prompt."""
-
-    def load() -> None:
-        with guard(None):
-            import aider_gardener.archive.store.opening
-            import aider_gardener.gardener.gardener  # noqa: F401  # reason: imported for its time
-
-    threading.Thread(target=load, name="aider-gardener-warm-up", daemon=True).start()
-
-
 # Between turns and at the end
 
 
