@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,11 @@ def short(tokens: float) -> str:
 def counted(number: int, one: str, more: str = "") -> str:
     """A number of things: "1 message", "1,200 messages"."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def when(at: float) -> str:
+    """A time as the user's clock shows it, to the minute; "" for 0."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) if at else ""
 
 
 def path_shown(path: Path, root: Path) -> str:

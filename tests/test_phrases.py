@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from aider_gardener.phrases import (
     short,
     size,
     status_text,
+    when,
 )
 from aider_gardener.plan.goals import BY_PRICE, BY_WINDOW, HOSTS, YOURS, Frame, Limit, marks
 from aider_gardener.plan.usage import Market
@@ -159,3 +161,9 @@ def test_tokens_in_a_few_characters() -> None:
 def test_of_many_turns_the_span_is_told() -> None:
     assert recalled([4, 9, 4], 1) == "recalled 4 passages: turns 4 and 9, 1 of another chat"
     assert recalled(range(3, 31), 0) == "recalled 28 passages: 28 turns, 3 to 30"
+
+
+def test_a_time_is_told_to_the_minute() -> None:
+    now = datetime.now()
+    assert when(now.timestamp()) == f"{now:%Y-%m-%d %H:%M}" and when(0) == ""
+    assert "31690" in when(1e15), "a clock that gives something else than seconds hides no list"

@@ -17,7 +17,7 @@ from aider_gardener.cli.root import (
     yes_option,
 )
 from aider_gardener.errors import UsageError
-from aider_gardener.phrases import counted
+from aider_gardener.phrases import counted, when
 
 HISTORY_COPY = (
     "aider's own .aider.chat.history.md and .aider.input.history keep their copies, as do other agents:"
@@ -93,7 +93,6 @@ def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     """
     from aider_gardener.archive.entries import quoting
     from aider_gardener.gardener.files import renew_index
-    from aider_gardener.notes.last_chat import when
 
     if bool(entry_ids) == bool(session):
         raise UsageError("name the ids to forget, or a session with --session")

@@ -9,7 +9,7 @@ import click
 
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.cli.root import archive_options, as_json, open_archive, project_of, put, session_named
-from aider_gardener.phrases import counted, short
+from aider_gardener.phrases import counted, short, when
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -70,7 +70,6 @@ def chats_table(chats: Sequence[PastChat]) -> Table:
     """A head and a line for each chat; where it is too narrow for the first prompt, that is cut."""
     from rich.text import Text
 
-    from aider_gardener.recall.hits import when
     from aider_gardener.tables import grid
 
     rows = (
@@ -100,8 +99,6 @@ def transcript_lines(
     chat: PastChat, turns: Mapping[int, Sequence[PastMessage]], *, full: bool
 ) -> Iterator[str]:
     """A chat turn by turn; of long outputs both ends, unless `full`."""
-    from aider_gardener.recall.hits import when
-
     sent = f"{short(chat.sums.prompt_tokens)} tokens sent" if chat.sums else ""
     times = f"{when(chat.started_at)} to {when(chat.last_at)}"
     host_name = "" if chat.host == AIDER else chat.host

@@ -20,7 +20,7 @@ from aider_gardener.cli.root import (
     store_option,
 )
 from aider_gardener.errors import StoreError, UsageError
-from aider_gardener.phrases import counted
+from aider_gardener.phrases import counted, when
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.search import SharedHit
@@ -139,10 +139,9 @@ def status_lines(value: Mapping[str, Any]) -> Iterator[str]:
         return
     at = value["synced_at"]
     place = value["server"] or "no server"
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) if at else "never"
     yield f"Shared as {value['name']} by {value['author']} ({value['role']}) on {place}."
     waits = f"{counted(value['waiting'], 'message')}, {counted(value['to_forget'], 'deletion')}"
-    yield f"Waiting: {waits}. Last sync: {when}."
+    yield f"Waiting: {waits}. Last sync: {when(at) or 'never'}."
     if value["staying"]:
         what = counted(value["staying"], "message")
         yield f"Never sent: {what}, said to a local model or to none."
@@ -178,8 +177,7 @@ def found_everywhere(query: str, limit: int) -> list[SharedHit]:
 def found_text(passages: Sequence[SharedHit]) -> str:
     """The passages, each under its project, author, turn and day."""
     return "\n\n".join(
-        f"{each.project}, {each.author}, turn {each.turn}, "
-        f"{time.strftime('%Y-%m-%d', time.localtime(each.at))} [{each.id}]\n{each.text.strip()}"
+        f"{each.project}, {each.author}, turn {each.turn}, {when(each.at)} [{each.id}]\n{each.text.strip()}"
         for each in passages
     )
 

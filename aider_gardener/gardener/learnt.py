@@ -19,8 +19,8 @@ from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store.location import is_shared
 from aider_gardener.errors import UsageError, tolerating
 from aider_gardener.messages import Entry
-from aider_gardener.notes.last_chat import when
 from aider_gardener.notes.rules import RULE_CHARS, is_spoken, repeats, rules_in, sentences, typed_words
+from aider_gardener.phrases import when
 from aider_gardener.reading.output import clipped, flat
 from aider_gardener.reading.speech import FOR_NOW
 

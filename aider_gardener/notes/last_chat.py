@@ -6,7 +6,6 @@ begins anew or has just compacted its context itself a block of the state.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from aider_gardener.compress.edits import read_edits
 from aider_gardener.compress.shapes import gist, reports_failure
 from aider_gardener.messages import ContentClass, Entry, Level, SourceKind, TokenCounter
 from aider_gardener.notes.rules import decided, rules_of
-from aider_gardener.phrases import counted
+from aider_gardener.phrases import counted, when
 from aider_gardener.plan.view import has_edit, is_filler
 from aider_gardener.reading.output import clipped, squeeze
 from aider_gardener.reading.source import NOT_APPLIED, NOTE_END, failed_edit
@@ -63,11 +62,6 @@ class LastTime(NamedTuple):
         return f"{summary} {self.tokens:,} tokens; /clear drops it."
 
 
-def when(at: float) -> str:
-    """A time as the user's clock shows it, to the minute."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
-
-
 def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
     """The short account of the newest older session of which anything may be told, or None.
 
@@ -94,7 +88,7 @@ def state_of_last(archive: Archive, *, token_limit: int, everywhere: bool) -> st
         if info.id.startswith(NOTES) or not (everywhere or host == archive.host):
             continue
         entries = archive.allowed(archive.store.session_entries(info.id))
-        day = time.strftime("%Y-%m-%d", time.localtime(info.last_at))
+        day, _, _time = when(info.last_at).partition(" ")
         which = f"the last chat{'' if host == archive.host else f' in {host}'} of this project, {day}"
         if block := state_block(entries, which=which, token_limit=token_limit, count=archive.count):
             return block

@@ -4,12 +4,12 @@ an excerpt of a few lines."""
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
 from aider_gardener.archive.store.words import UNSPACED
+from aider_gardener.phrases import when
 from aider_gardener.reading.output import clipped
 from aider_gardener.recall.recall import AMENDED, Recalled
 
@@ -90,15 +90,6 @@ def wrapped(text: str, columns: int) -> Iterator[str]:
 def cells(letter: str) -> int:
     """How wide a letter is on a terminal."""
     return 2 if east_asian_width(letter) in "WF" else 1
-
-
-def when(at: float) -> str:
-    """A day and time of this machine's zone, "12 Nov 14:02", with the year where it is another; "" for 0."""
-    if not at:
-        return ""
-    then, now = time.localtime(at), time.localtime()
-    year = "" if then.tm_year == now.tm_year else f" {then.tm_year}"
-    return f"{then.tm_mday} {time.strftime('%b', then)}{year} {time.strftime('%H:%M', then)}"
 
 
 def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:

@@ -109,7 +109,7 @@ def test_a_list_keeps_to_the_width(prompt: str, columns: int) -> None:
     head, line = as_text(chats_table([chat(prompt)]), width=columns).splitlines()
     assert cell_len(head) <= columns and cell_len(line) <= columns
     assert "12" in line and "86.7k" in line and "$1.23" in line and "3fa2" in line and "\n" not in line
-    assert line.split()[7] == "2"
+    assert line.split()[6] == "2"
     assert ("…" in line) == (cell_len(prompt) > 100 or cell_len(prompt) > columns)
 
 

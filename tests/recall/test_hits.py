@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from datetime import datetime
 from unicodedata import east_asian_width
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aider_gardener.messages import ContentClass
-from aider_gardener.recall.hits import CODE_LINES, EXCERPT_CHARS, as_text, excerpt, hits, when, wrapped
+from aider_gardener.recall.hits import CODE_LINES, EXCERPT_CHARS, as_text, excerpt, hits, wrapped
 from aider_gardener.recall.recall import Recalled
 
 
@@ -87,14 +85,6 @@ def test_hits_are_numbered_dated_and_those_of_other_chats_marked() -> None:
     assert "another chat" not in as_text(found, session="", columns=60)
     shared = hits([found[0].best._replace(author="ana", host="cecli")], none)
     assert as_text(shared, session="another", columns=60).startswith("1 in cecli, by ana, turn 1, ")
-
-
-def test_a_time_is_told_with_its_year_only_where_that_is_another() -> None:
-    now = datetime.now()
-    assert when(now.timestamp()) == f"{now.day} {now:%b %H:%M}"
-    assert re.fullmatch(r"\d+ \w+ 197[01] \d\d:\d\d", when(86_400.0 * 365))
-    assert when(0) == ""
-    assert " 31690" in when(1e15), "a clock that gives something else than seconds hides no list"
 
 
 @given(st.text(st.sampled_from("ab 中"), max_size=80), st.integers(2, 20))

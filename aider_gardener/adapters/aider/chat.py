@@ -18,7 +18,7 @@ from aider_gardener.archive import sessions
 from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
 from aider_gardener.errors import GardenerError, UsageError
-from aider_gardener.phrases import counted, path_shown
+from aider_gardener.phrases import counted, path_shown, when
 from aider_gardener.settings import SHORT_NOTE, Settings
 
 if TYPE_CHECKING:
@@ -244,8 +244,6 @@ def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
 
 def _resumed_line(state: ChatState, info: SessionInfo) -> str:
     """What the user is told of the chat that is gone on with."""
-    from aider_gardener.notes.last_chat import when
-
     entries = [entry for entry in state.chat.all_entries() if entry.id]  # but what was forgotten
     whole = sum(entry.seq not in state.chat.levels for entry in entries)
     shown = f": {state.history_used:,} tokens of history, {whole} of {len(entries)} messages whole"

@@ -26,8 +26,7 @@ from aider_gardener.archive.sessions import author_of, host_of
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.gardener.memory import KINDS, ProjectMemory
 from aider_gardener.messages import ContentClass, Entry
-from aider_gardener.notes.last_chat import when
-from aider_gardener.phrases import counted
+from aider_gardener.phrases import counted, when
 from aider_gardener.plan.view import label_of
 from aider_gardener.reading.output import clip, clipped
 from aider_gardener.tokens import fitting
@@ -182,7 +181,7 @@ def block(
 ) -> str:
     """A quote below a line that says who said it, in which agent, and when."""
     author, host = author_of(session), host_of(memory.store, session)
-    parts = (label, author and f"by {author}", host, when(at) if at else "")
+    parts = (label, author and f"by {author}", host, when(at))
     return f"[{turn}] {', '.join(filter(None, parts))} ({entry_id}):\n{quoted(text)}"
 
 
