@@ -31,7 +31,6 @@ PROVENANCE = Provenance(
     history_tokens=8_000,
     settings={},
     session_sha256="s",
-    map_tokens=4_096,
 )
 
 

@@ -47,12 +47,6 @@ PATH = click.Path(path_type=Path)
     help="Budget of the history in tokens.  [default: the model's]",
 )
 @click.option(
-    "--map-tokens",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Budget of the repository map in tokens, 0 for none.  [default: the model's]",
-)
-@click.option(
     "--cache-prompts",
     is_flag=True,
     help="Run aider with its --cache-prompts: a map that is made anew only for other files, and marks.",

@@ -7,7 +7,6 @@ A chat belongs to the month in which something was last said in it, a day to the
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from aider_gardener.gardener.state import ChatSums
 from aider_gardener.gardener.stored_chat import last_frame, saved_growth, saved_sessions
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.last_chat import edited_files
-from aider_gardener.phrases import counted, dollars, short, sums_text
+from aider_gardener.phrases import counted, dollars, short, sums_text, when
 from aider_gardener.plan.view import is_filler, label_of
 from aider_gardener.reading.output import flat
 
@@ -172,12 +171,12 @@ def project_status(store: Store, project: str) -> dict[str, Any]:
 def month_report(store: Store, project: str, month: str) -> dict[str, object]:
     """What the chats of a month ("2026-11", local time) came to, as plain data: `sums` of those that called a
     model, and each with what was done in it, the oldest first. Raises StoreError."""
-    chats = [chat for chat in past_chats(store, project) if day_of(chat.last_at).startswith(month)][::-1]
+    chats = [chat for chat in past_chats(store, project) if when(chat.last_at).startswith(month)][::-1]
     sums = [chat.sums for chat in chats if chat.sums]
     rows = [
         {
             "session": chat.short,
-            "day": day_of(chat.last_at),
+            "day": when(chat.last_at)[:10],
             "first_prompt": flat(chat.first_prompt, PROMPT_CHARS),
             "turns": chat.turns,
             "prompt_tokens": chat.sums.prompt_tokens if chat.sums else 0,
@@ -189,10 +188,6 @@ def month_report(store: Store, project: str, month: str) -> dict[str, object]:
         for chat in chats
     ]
     return {"month": month, "sums": dict(summed(sums)) if sums else {}, "chats": rows}
-
-
-def day_of(at: float) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(at))
 
 
 def render_month(found: dict[str, Any]) -> Iterator[str]:

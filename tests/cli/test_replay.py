@@ -152,9 +152,9 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
 
 
 def test_the_options_of_the_host_reach_every_job(seen: list[Job]) -> None:
-    refused(run(HISTORY, "--variant", "none,stock", "--map-tokens", 0, "--cache-prompts"), 1, "enough")
-    assert [(job.map_tokens, job.cache_prompts) for job in seen] == [(0, True)] * 2
-    assert run(HISTORY, "--map-tokens", -1).exit_code == 2
+    refused(run(HISTORY, "--variant", "none,stock", "--history-tokens", 9, "--cache-prompts"), 1, "enough")
+    assert [(job.history_tokens, job.cache_prompts) for job in seen] == [(9, True)] * 2
+    assert run(HISTORY, "--history-tokens", 0).exit_code == 2
 
 
 def test_by_default_three_variants_are_compared_with_the_chats_own_model(
@@ -166,4 +166,4 @@ def test_by_default_three_variants_are_compared_with_the_chats_own_model(
         refused(run(tmp_path / "h.md"), 1, "enough")
     assert [job.variant for job in seen] == ["stock", "stock-fixed", "gardener"] * 2
     assert [job.model for job in seen] == ["deepseek/deepseek-chat"] * 3 + ["gpt-4o"] * 3
-    assert not any(job.map_tokens or job.cache_prompts for job in seen)
+    assert not any(job.history_tokens or job.cache_prompts for job in seen)

@@ -93,7 +93,7 @@ class Carried:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a result depends on; `map_tokens` is the budget of the repository map."""
+    """What a result depends on."""
 
     gardener: str
     aider: str
@@ -105,7 +105,6 @@ class Provenance:
     history_tokens: int
     settings: Mapping[str, object]
     session_sha256: str
-    map_tokens: int
     cache_prompts: bool = False
 
 

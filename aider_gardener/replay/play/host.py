@@ -184,16 +184,11 @@ def make_coder(session: Session, job: Job, model: Any, io: object, root: Path) -
         test_cmd=session.test_cmd or None,
         commands=aider_commands.Commands(io, None),
         summarizer=base_coder.ChatSummary([model.weak_model, model], limit),  # or what a gardener put there
-        map_tokens=map_budget(model, job.map_tokens),
+        map_tokens=model.get_repo_map_tokens(),
         map_refresh="files" if job.cache_prompts else "auto",
         cache_prompts=job.cache_prompts,
         chat_language="English",
     )
-
-
-def map_budget(model: Any, map_tokens: int | None) -> float:
-    """Tokens of the repository map: those that were asked for, or the model's, as aider works it out."""
-    return float(model.get_repo_map_tokens()) if map_tokens is None else map_tokens
 
 
 def change_file(coder: Any, root: Path, event: SessionEvent) -> None:

@@ -299,6 +299,5 @@ def provenance(runner: Runner) -> Provenance:
         history_tokens=int(gardener.state.budget if gardener else runner.coder.summarizer.max_tokens),
         settings=runner.variant.settings or {},
         session_sha256=runner.session.sha256,
-        map_tokens=int(host.map_budget(model, runner.job.map_tokens)),
         cache_prompts=runner.job.cache_prompts,
     )

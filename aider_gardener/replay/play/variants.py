@@ -21,17 +21,15 @@ from aider_gardener.settings import Settings, parse
 class Job:
     """A session to replay under a variant.
 
-    `map_tokens` is the budget of the repository map, None for the model's; `cache_prompts` runs aider with
-    `--cache-prompts`. `dump_dir` is where prompts go, as `<session>/<variant>/<turn>-<n>.json`. `texts` asks
-    for a result with the texts of all prompts (some megabytes). `imports` are modules to import first: one
-    may bring further variants.
+    `cache_prompts` runs aider with `--cache-prompts`. `dump_dir` is where prompts go, as
+    `<session>/<variant>/<turn>-<n>.json`. `texts` asks for a result with the texts of all prompts (some
+    megabytes). `imports` are modules to import first: one may bring further variants.
     """
 
     session: Session
     variant: str
     model: str = "gpt-4o"
     history_tokens: int | None = None
-    map_tokens: int | None = None
     cache_prompts: bool = False
     dump_dir: Path | None = None
     texts: bool = False

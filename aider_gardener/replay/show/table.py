@@ -176,7 +176,7 @@ def provenance(report: ReplayReport) -> str:
     budgets = sorted({result.provenance.history_tokens for result in report.results})
     return (
         f"{first.model} (window {first.window_tokens:,} tokens, weak model {first.weak_model}), "
-        f"history budget {', '.join(f'{tokens:,}' for tokens in budgets)} tokens, map budget "
-        f"{first.map_tokens:,} tokens, {'--cache-prompts, ' if first.cache_prompts else ''}"
+        f"history budget {', '.join(f'{tokens:,}' for tokens in budgets)} tokens, "
+        f"{'--cache-prompts, ' if first.cache_prompts else ''}"
         f"aider {first.aider}, tokens by {first.tokenizer}."
     )

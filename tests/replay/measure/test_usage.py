@@ -114,7 +114,7 @@ def test_replay_tells_the_cost_of_a_transcript() -> None:
         ["--html", "a.html"],
         ["--full"],
         ["--variant", "none"],
-        ["--map-tokens", "9"],
+        ["--history-tokens", "9"],
     ):
         mixed = CliRunner().invoke(main, ["replay", str(CHAT), *more])
         assert mixed.exit_code == 2 and "name transcripts alone" in mixed.output

@@ -51,7 +51,5 @@ def test_with_cache_prompts_the_map_is_refreshed_by_files_and_marks_are_set(made
     assert (unmarked.repo_map.refresh, unmarked.add_cache_headers) == ("files", False)
 
 
-def test_the_map_has_the_budget_that_was_asked_for(made: Any) -> None:
+def test_the_map_has_the_models_budget(made: Any) -> None:
     assert made("gpt-4o").repo_map.max_map_tokens == 4096
-    assert made("gpt-4o", map_tokens=512).repo_map.max_map_tokens == 512
-    assert made("gpt-4o", map_tokens=0).repo_map is None
