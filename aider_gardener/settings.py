@@ -24,12 +24,11 @@ OWN, ANNOUNCED = "own", "told"
 NOTES, FULL = "notes", "full"
 
 PRESETS: Mapping[str, Mapping[str, object]] = {
-    "gentle": {"history_tokens": 16_000, "keep_turns": 3, "throttle_tokens": 8_000},
     DEFAULT: {},
     "aggressive": {"history_tokens": 20_000, "keep_turns": 4},
 }
 """What each preset sets; every other setting keeps its default."""
-LOW_MARKS = {"gentle": 0.7, DEFAULT: 0.4, "aggressive": 0.05}
+LOW_MARKS = {DEFAULT: 0.4, "aggressive": 0.05}
 
 SWITCH = "AIDER_GARDENER"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
@@ -89,10 +88,8 @@ class Settings:
     )
     preset: str = option(
         DEFAULT,
-        "Settings under one name; a setting that is given wins over it. gentle: room is made above 16,000"
-        " tokens of history, down to 70 % of that; the last 3 turns stay whole, outputs above 8,000 tokens"
-        " enter shortened. aggressive: above 20,000, the last 4 turns and 80 characters of what is older"
-        " stay.",
+        "Settings under one name; a setting that is given wins over it. aggressive: room is made above 20,000"
+        " tokens of history; the last 4 turns and 80 characters of what is older stay.",
         choices=tuple(PRESETS),
     )
     history_tokens: int = option(

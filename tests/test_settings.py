@@ -22,7 +22,7 @@ def test_what_is_given_wins_even_if_it_is_the_default() -> None:
     assert Settings.from_env(environ).keep_turns == 1
     assert Settings.from_env(environ).history_tokens == 20_000
     assert Settings.from_env(environ, keep_turns=2).keep_turns == 2
-    assert Settings.from_env(environ, preset="gentle").history_tokens == 16_000
+    assert Settings.from_env(environ, preset="default").history_tokens == 0
 
 
 @pytest.mark.parametrize(
