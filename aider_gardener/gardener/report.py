@@ -34,22 +34,12 @@ DROPPABLE_SHOWN = 3
 POINTS = 50
 """So many turns of growth are kept."""
 BAR_CELLS = 20
-UNMANAGED = {
-    Fullness.OK: "There is room.",
-    Fullness.WARNING: "The window fills up: compact before a new task begins.",
-    Fullness.OPTIMIZE: "Compact now; what goes stays in the archive, and recall brings it back.",
-    Fullness.HARD: "Compact before the next prompt; what goes stays in the archive, "
-    "and recall brings it back.",
-}
-"""What to do in a chat that its host manages itself."""
+NOTHING_TO_DO, HARDLY_FITS = "Nothing to do.", "The prompt hardly fits the window."
 FILLING_UP = "The window is filling up; the gardener compacts the history by itself."
-MANAGED = {
-    Fullness.OK: "Nothing to do.",
-    Fullness.WARNING: FILLING_UP,
-    Fullness.OPTIMIZE: FILLING_UP,
-    Fullness.HARD: "The prompt hardly fits the window.",
-}
-"""And in one that the gardener tends."""
+COMPACT = (
+    "The window fills up: compact before a new task; what goes stays in the archive, recall brings it back."
+)
+"""What to do in a chat that its host manages itself."""
 
 
 # Pressure
@@ -73,7 +63,11 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
     full, asked = fullness(used, frame.window), asked_for(state) if acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
     drop = droppable(frame, used)
-    advice = (MANAGED if acts else UNMANAGED)[full]
+    advice = FILLING_UP if acts else COMPACT
+    if full is Fullness.OK:
+        advice = NOTHING_TO_DO
+    elif acts and full is Fullness.HARD:
+        advice = HARDLY_FITS
     if acts and full is Fullness.OK and history > goal.high:
         advice = "The history is above its limit; the next prompt compacts it."
     due = drafted(state, goal) if acts and full is Fullness.HARD else None

@@ -51,7 +51,7 @@ def test_what_another_host_wrote_itself_has_its_name() -> None:
     run(str(next(CHATS.glob("rollout-*.jsonl"))))
     largest = CliRunner().invoke(main, ["pressure"]).output
     assert "Codex, prose" in largest and "aider" not in largest
-    assert "OK. Codex makes room itself.\nThere is room." in largest and "room is made above" not in largest
+    assert "OK. Codex makes room itself.\nNothing to do." in largest and "room is made above" not in largest
     stored = next(line.split()[4] for line in largest.splitlines() if "Codex, prose" in line)
     why = json.loads(CliRunner().invoke(main, ["why", stored, "--json"]).output)
     assert why["source"] == "Codex"

@@ -121,7 +121,7 @@ def test_the_advice_follows_level_limit_and_what_would_be_saved() -> None:
         return pressure_report(gardener.state).recommendation
 
     used = sum(pressure_report(gardener.state).parts.values()) + 1_000
-    assert advice(2 * used).startswith("Nothing to do.") and advice(2 * used, on=False) == "There is room."
+    assert advice(2 * used).startswith("Nothing to do.") and advice(2 * used, on=False) == "Nothing to do."
     assert "by itself" in advice(int(used / 0.8)) and "by itself" not in advice(int(used / 0.8), on=False)
     assert advice(int(used / 0.9)).endswith("worth a /drop if not needed: big.py.")
     assert advice(used).startswith("The window is full; the next prompt compacts the history.")
@@ -130,4 +130,4 @@ def test_the_advice_follows_level_limit_and_what_would_be_saved() -> None:
     above = chat()
     assert above.pressure().recommendation.startswith("The history is above its limit")
     above.state.on = False
-    assert above.pressure().recommendation == "There is room.", "nothing compacts it then"
+    assert above.pressure().recommendation == "Nothing to do.", "nothing compacts it then"

@@ -264,7 +264,7 @@ def test_what_a_chat_came_to_is_what_its_host_counted_once(
     assert (chat.cost, chat.commits) == (("", 0) if window else ("$0.25", 1))
     report = last_pressure(store, store.sessions(PROJECT)[0], Settings(), approximate)[0]
     assert not window or (report.used, report.used + report.available) == (1_250, window)
-    assert (report.history_budget, report.recommendation) == (0, "There is room.")
+    assert (report.history_budget, report.recommendation) == (0, "Nothing to do.")
     _chat, turns = transcript(store, PROJECT, store.sessions(PROJECT)[0])
     assert {said.speaker for rows in turns.values() for said in rows} <= {"user", "reply", chat.host}
     last = project_status(store, PROJECT)["last_chat"]
