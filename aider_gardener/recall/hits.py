@@ -101,7 +101,7 @@ def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and not RULE.fullmatch(line)]
     wanted = {word.lower() for word in item.words}
     if item.is_code:
-        at = densest([marks(line, wanted) for line in lines], CODE_LINES)
+        at = max(range(len(lines)), key=lambda at: (marks(lines[at], wanted), -at), default=0)
         return "\n".join(line[: EXCERPT_CHARS // 2] for line in lines[at : at + CODE_LINES])
     return around(SPACES.sub(" ", " ".join(lines)).strip(), wanted)
 
@@ -109,12 +109,6 @@ def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:
 def marks(line: str, wanted: set[str]) -> int:
     """How many different words of those wanted stand in a line."""
     return len(wanted & {word.lower() for word in WORD.findall(line)})
-
-
-def densest(weights: Sequence[int], size: int) -> int:
-    """Where the run of so many weights begins that is heaviest; of equals the first that begins with one."""
-    starts = range(max(1, len(weights) - size + 1))
-    return max(starts, key=lambda at: (sum(weights[at : at + size]), any(weights[at : at + 1]), -at))
 
 
 def around(text: str, wanted: set[str]) -> str:

@@ -24,7 +24,7 @@ def none(_id: str) -> str | None:
 def test_the_marks_around_an_edit_are_no_part_of_an_excerpt() -> None:
     text = "app.py\n```python\n<<<<<<< SEARCH\n    return 'hello'\n=======\n    return 'hi'\n>>>>>>> REPLACE\n```"
     made = excerpt(passage(text, "return", code=True), none)
-    assert made.splitlines() == ["app.py", "    return 'hello'", "    return 'hi'"]
+    assert made.splitlines() == ["    return 'hello'", "    return 'hi'"]
 
 
 def test_passages_of_one_message_are_one_hit_in_the_order_of_the_best() -> None:
