@@ -22,6 +22,7 @@ from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from aider_gardener.adapters.transcript import parsed
 from aider_gardener.archive.sessions import author_of, host_of
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.gardener.memory import KINDS, ProjectMemory
@@ -41,6 +42,8 @@ LINE_CHARS, LABEL_CHARS = 240, 80
 LEAST_TOKENS, MOST_TOKENS, MOST_TURNS = 200, 20_000, 50
 EXTRA_TOKENS = 60
 """What stands before and behind the quotes of an answer takes no more."""
+ANSWER_SECONDS = 10.0
+"""So long what was asked is worked on once standard input is closed."""
 FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 """What a recommendation says to people in a chat."""
@@ -279,17 +282,39 @@ def make_server(
     return server
 
 
+class Answers(anyio.AsyncFile[str]):
+    """Standard output. `waiting` are the ids of the requests that were read and not yet answered."""
+
+    def __init__(self) -> None:
+        super().__init__(io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8"))
+        self.waiting = set[object]()
+
+    async def write(self, line: str) -> int:
+        written = await super().write(line)
+        self.waiting.discard(json.loads(line).get("id"))
+        return written
+
+
 def over_stdio(server: Server[object, object]) -> None:
-    """Serve the process that started this one, until it closes standard input."""
+    """Serve the process that started this one, until it closes standard input. What waits then is answered,
+    within ANSWER_SECONDS."""
     stdin = anyio.wrap_file(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace"))
+    answers = Answers()
 
     async def lines() -> AsyncIterator[str]:
         async for line in stdin:
-            yield readable(line)
+            made = readable(line)
+            request = parsed(made)
+            if isinstance(request, dict) and "method" in request and isinstance(request.get("id"), int | str):
+                answers.waiting.add(request["id"])
+            yield made
+        with anyio.move_on_after(ANSWER_SECONDS):  # behind the last line the SDK drops what waits
+            while answers.waiting:
+                await anyio.sleep(0.01)
 
     async def run() -> None:
         given = cast("anyio.AsyncFile[str]", lines())  # the SDK only iterates over it
-        async with stdio_server(given) as (reading, writing):
+        async with stdio_server(given, answers) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     anyio.run(run)
