@@ -11,6 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ KINDS = {
     **dict.fromkeys(EDITORS, SourceKind.NOTICE),
 }
 """What the results of tools are, where not what a command gave."""
+NO_OUTPUT = "(no output)"
 FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
 COMMANDS = ("command", "cmd", "script")
 DETAILS = "file_path notebook_path url pattern query path filename file description prompt".split()
@@ -137,14 +139,16 @@ class Reader:
                     self.passed[UNFINISHED] += 1
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
-        """What a line says. Of one that nobody here knows, or that is no JSON object, that is the line."""
+        """What a line says. Of one that nobody here knows, is no JSON object or is nested too deeply, that is
+        the line."""
         text = raw.decode("utf-8", "replace").removeprefix("\ufeff").strip()
         if not text:
             return []
         value, found = parsed(text), [TranscriptRecord(unknown="no JSON object")]
         if isinstance(value, dict):
             self.at = seconds(value.get("timestamp")) or self.at
-            found = [*self.messages_of(value)]
+            with suppress(RecursionError):
+                found = [*self.messages_of(value)]
         return [
             record._replace(
                 message=Message("system", text) if record.unknown else record.message,
@@ -169,6 +173,8 @@ class Reader:
     def gave(self, key: object, text: str, *, failed: bool) -> list[TranscriptRecord]:
         """The result of a call; a tool that could not edit says so as where aider's edits fail."""
         source = self.calls.pop(str(key), Source(SourceKind.COMMAND))
+        if not text.strip() and source.detail:  # else the command would stand nowhere
+            text = NO_OUTPUT
         is_failed_edit = failed and source.kind is SourceKind.NOTICE
         return record_of(
             "user", f"{FAILED_EDIT}{text}" if is_failed_edit else text, source.kind, source.detail
@@ -259,7 +265,7 @@ def text_of(content: object) -> str:
         return "\n".join(text_of(part) for part in content if part)
     if isinstance(content, Mapping):
         if "text" in content:
-            return content["text"] if isinstance(content["text"], str) else ""
+            return text_of(content["text"])
         for key in ("llmContent", "output"):
             if key in content:
                 return text_of(content[key])

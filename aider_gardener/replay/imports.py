@@ -45,7 +45,7 @@ from aider_gardener.tokens import known_of
 HISTORY = ".aider.chat.history.md"
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
-UNASKED = "text of a chat without a prompt"
+UNASKED, WAITING = "chat without a prompt", "result that the transcript does not hold"
 BATCH_BYTES = 2_000_000
 """So much is one transaction: what is lost where the import is killed, and what others wait for."""
 HEAD_LINES = 10_000
@@ -160,7 +160,7 @@ def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
     for parts in chats_in(text):
         first = next((span.text for span in parts if span.kind == "prompt"), "")
         if not first:
-            lost[UNASKED] += sum(span.kind == "reply" for span in parts)
+            lost[UNASKED] += 1
             continue
         key = f"{parts[0].text}\n{first}"
         alike[key] += 1
@@ -248,6 +248,7 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
         except OSError as problem:
             found.others[str(chat.path)] = f"cannot be read ({problem.strerror or problem})"
         intake.save_progress()
+        found.lost.update({WAITING: len(intake.reader.calls)} if intake.reader.calls else {})
         for kind, count in intake.reader.passed.items():
             of = found.records if kind.startswith("record ") else found.lost
             of[kind.removeprefix("record ")] += count
