@@ -87,11 +87,13 @@ def items(messages: object) -> list[Item]:
             raise UsageError(f"message {place} has no role; give a dict with role and content")
         is_text = type(given) is dict and all(type(each) is str for each in (*given, *given.values()))
         try:
-            data = "" if is_text else json.dumps(given, sort_keys=True, default=_json)
+            data = "" if is_text else json.dumps(given, sort_keys=True, default=_json, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
         plain = given if is_text else json.loads(data)  # without tuples and objects
         parts = plain.get("content")
+        if parts is None and "parts" in plain:
+            raise UsageError(f"message {place} has parts, as Gemini's messages have; give content")
         if not isinstance(parts, str | list | None):
             raise UsageError(f"the content of message {place} is {type(parts).__name__}; give text or parts")
         if foreign := FOREIGN.intersection(map(_type_of, parts) if isinstance(parts, list) else ()):

@@ -371,6 +371,8 @@ def test_its_chats_are_told_as_an_agents_own_and_not_as_aiders(tmp_path: Path) -
         ([user("x"), "y"], "message 2 has no role"),
         ([user(7)], "content of message 1 is int"),
         ([user([{"type": "image", "data": b"x"}])], "message 1 cannot be sent as JSON"),
+        ([user([{"type": "image", "data": float("nan")}])], "message 1 cannot be sent as JSON"),
+        ([{"role": "user", "parts": [{"text": "x"}]}], "message 1 has parts, as Gemini's"),
         ([user("x"), {"role": ""}], "message 2 has no role"),
         (
             [user("x"), said([{"type": "tool_use", "id": "t"}])],
