@@ -36,8 +36,6 @@ DETAILS = "file_path notebook_path url pattern query path filename file descript
 """What of a tool's input says what it was called for, the first that is there: a command, else another."""
 DETAIL_CHARS = 400
 """A result is told with so much of that; a call that says more is a message of its own."""
-LINE_BYTES = 64 * 1024 * 1024
-"""A line is no longer: a prompt with its pictures is smaller for every provider."""
 LONG_LINE, UNFINISHED = "long line", "unfinished line"
 THINKING = "thinking"
 """The one thing said that is not kept: what the model thinks to itself."""
@@ -46,7 +44,6 @@ STAMP = re.compile(rb'"timestamp":\s*"([^"]{10,40})"')
 
 MOST_TOKENS = 1_000_000_000
 """Nothing takes more."""
-NO_SOURCE = Source()
 
 
 class Used(NamedTuple):
@@ -81,7 +78,7 @@ class TranscriptRecord(NamedTuple):
     message the raw line. `asks`: it is a prompt of the user's, which begins a turn."""
 
     message: Message | None = None
-    source: Source = NO_SOURCE
+    source: Source = Source()
     asks: bool = False
     boundary: bool = False
     unknown: str = ""
@@ -125,18 +122,17 @@ class Reader:
                 if before != b"\n" and not (before and behind in (b"", b"\r", b"\n")):
                     self.offset = 0
             file.seek(self.offset)
-            at, is_long = self.offset, False
-            for raw in files.lines(file, LINE_BYTES):
-                at, has_end = at + len(raw), raw.endswith(b"\n")
-                is_long = is_long or (len(raw) == LINE_BYTES and not has_end)  # the first piece of one
-                if has_end and is_long:
-                    self.passed[LONG_LINE] += 1
-                    self.offset, is_long = at, False
-                elif has_end or (not is_long and isinstance(parsed(raw), dict)):
-                    start, self.offset = self.offset, at
+            at = self.offset
+            for raw in files.lines(file, files.LINE_BYTES):
+                start, at, has_end = at, at + len(raw), raw.endswith(b"\n")
+                if start == self.offset and (has_end or isinstance(parsed(raw), dict)):
+                    self.offset = at
                     yield TranscriptLine(start, at, tuple(self.records(raw, start)))
-                elif not is_long:  # it is being written, or its writer was killed
-                    self.passed[UNFINISHED] += 1
+                elif has_end:  # the last piece of a long one
+                    self.passed[LONG_LINE] += 1
+                    self.offset = at
+            if at > self.offset:  # it is being written, or its writer was killed
+                self.passed[UNFINISHED] += 1
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
         """What a line says. Of one that nobody here knows, is no JSON object or is nested too deeply, that is
@@ -292,6 +288,12 @@ def parsed(text: str | bytes) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def unwrapped(value: object) -> object:
+    """A value, or what a text holds as JSON."""
+    found = parsed(value) if isinstance(value, str) else None
+    return value if found is None else found
 
 
 def tokens(value: object) -> int:

@@ -8,7 +8,6 @@ was taken in is not taken in again, by whichever way it came, and who is stopped
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections import Counter
@@ -26,6 +25,7 @@ from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex.rollout import HOST as CODEX
 from aider_gardener.adapters.codex.rollout import RolloutReader, head_of, provider_of
 from aider_gardener.adapters.intake import Agent, Intake
+from aider_gardener.adapters.transcript import parsed
 from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import Store
 from aider_gardener.errors import SessionError
@@ -140,11 +140,7 @@ def first_records(path: Path) -> list[dict[str, Any]]:
             if not number and b"\0" in raw:
                 how = "bring it to UTF-8 first, as by iconv -f UTF-16 -t UTF-8"
                 raise SessionError(f"{path}: UTF-16, or no text; {how}")
-            try:
-                value = json.loads(raw)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict):
+            if isinstance(value := parsed(raw), dict):
                 found.append({key: value[key] for key in HEAD_KEYS if key in value})
                 if head_of(value) or (value.get("sessionId") and value.get("cwd")):
                     break

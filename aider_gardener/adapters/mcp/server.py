@@ -44,7 +44,7 @@ EXTRA_TOKENS = 60
 """What stands before and behind the quotes of an answer takes no more."""
 ANSWER_SECONDS = 10.0
 """So long what was asked is worked on once standard input is closed."""
-FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
+FILES_SHOWN, LARGEST_SHOWN = 10, 5
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 """What a recommendation says to people in a chat."""
 
@@ -238,8 +238,7 @@ def forget(memory: ProjectMemory, given: Arguments) -> str:
     """Delete a message for good, with the notes that quote it. Use it only if the user asks. Returns the
     ids."""
     ids = memory.forget(given["id"])
-    more = len(ids) - FORGOTTEN_SHOWN
-    return f"Forgot {', '.join(ids[:FORGOTTEN_SHOWN])}{f' and {more:,} more' if more > 0 else ''} for good."
+    return f"Forgot {', '.join(ids)} for good."
 
 
 def make_server(
@@ -324,7 +323,7 @@ def readable(line: str) -> str:
     """A line as the SDK can read it, with a question mark for each lone surrogate; in place of a request that
     it cannot read, one that it refuses by the same id. Else it says nothing to that, and the client waits."""
     try:
-        value = json.loads(line, parse_int=whole)
+        value = json.loads(line)
         made = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     except (ValueError, RecursionError):
         return line  # the SDK goes on behind it
@@ -337,11 +336,3 @@ def readable(line: str) -> str:
                 {"jsonrpc": "2.0", "id": asked["id"], "method": "a request that cannot be read"}
             )
     return made
-
-
-def whole(digits: str) -> int | str:
-    """A number, or the text of one that has more digits than Python reads: no argument is that long."""
-    try:
-        return int(digits)
-    except ValueError:
-        return digits

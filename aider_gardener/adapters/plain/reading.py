@@ -10,17 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from aider_gardener.adapters.transcript import call_text, detail_of, source_of
+from aider_gardener.adapters.transcript import call_text, detail_of, source_of, unwrapped
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message, Source, SourceKind, text_key
-
-AgentMessage = Mapping[str, Any]
-"""One message of an agent, as it is sent as JSON."""
 
 FOREIGN = frozenset({"tool_use", "tool_result"})
 """Parts of another format, whose calls would lose their results."""
@@ -108,7 +104,7 @@ def items(messages: object) -> list[Item]:
 
 
 def _read(
-    message: AgentMessage, made: Sequence[AgentCall], calls: Mapping[str, Source]
+    message: Mapping[str, Any], made: Sequence[AgentCall], calls: Mapping[str, Source]
 ) -> tuple[Kind, Message, Source | None]:
     """What a message is and says, and where it came from; `made` are its own calls, `calls` the sources of
     the results of all so far."""
@@ -124,7 +120,7 @@ def _read(
     return Kind.CALLS if made else Kind.WORDS, Message("assistant", text), Source(SourceKind.REPLY)
 
 
-def text_of(message: AgentMessage) -> str:
+def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message; what is no text leaves a mark that tells it from others."""
     content = message.get("content")
     if content is None or isinstance(content, str):
@@ -153,7 +149,7 @@ def _hash(data: str) -> str:
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _calls_of(message: AgentMessage) -> list[AgentCall]:
+def _calls_of(message: Mapping[str, Any]) -> list[AgentCall]:
     """The calls of an assistant's message, of whatever shape."""
     if message["role"] != "assistant":
         return []
@@ -162,11 +158,9 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
     made = []
     for call in given:
         body = next((each for each in map(call.get, ("function", "custom")) if isinstance(each, Mapping)), {})
-        arguments = body.get("arguments", body.get("input", ""))
-        with suppress(ValueError):  # text that is no JSON is left as it is
-            arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
-        name, is_named = str(body.get("name") or call.get("type") or "tool"), isinstance(arguments, Mapping)
-        values = arguments if is_named else {"input": arguments}
+        arguments = unwrapped(body.get("arguments", body.get("input", "")))
+        name = str(body.get("name") or call.get("type") or "tool")
+        values = arguments if isinstance(arguments, Mapping) else {"input": arguments}
         said = call_text(name, values) or f"{name} {detail_of(values)}".strip()
         made.append(AgentCall(str(call.get("id") or ""), source_of(name, values), said))
     return made

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from aider_gardener import files
 from aider_gardener.adapters import transcript
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader, typed
 from aider_gardener.adapters.transcript import TranscriptRecord, seconds
@@ -229,7 +230,7 @@ def test_a_last_line_without_an_end_is_read_once(tmp_path: Path, end: str) -> No
 def test_a_line_that_is_too_long_is_passed_over_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript, "LINE_BYTES", 300)
+    monkeypatch.setattr(files, "LINE_BYTES", 300)
     path = tmp_path / "transcript.jsonl"
     path.write_text(user("one") + user("x" * 2_000) + user("two"), encoding="utf-8")
     reader = ClaudeReader(path)
