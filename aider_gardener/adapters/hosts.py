@@ -51,9 +51,7 @@ BEGIN, END = "# aider-gardener: begin", "# aider-gardener: end"
 COMMAND_SECONDS = 120
 OURS = late(r"(?:^|[\s/\\\\'\"])(?:gardener(?:\.exe)?|aider_gardener\.cli)['\"]?\s+(?:hook|mcp)(?:\s|$)")
 """A command that runs the gardener, of whatever place."""
-BLOCK = late(
-    rf"(?:(?<=\n)\r?\n)?{re.escape(BEGIN)}\r?\n\[mcp_servers\.{SERVER}\].*?{re.escape(END)}\r?\n?", re.DOTALL
-)
+BLOCK = late(rf"(?:(?<=\n)\r?\n)?{BEGIN}\r?\n\[mcp_servers\.{SERVER}\].*?{END}\r?\n?", re.DOTALL)
 """What is ours in TOML."""
 
 Json = dict[str, Any]

@@ -236,12 +236,11 @@ def agent_of(named: object, transcript: Path | None) -> Agent:
         name = rollout.provider_in(transcript)
         name = name.partition("@")[0] + HERE if is_local(os.environ) else name
         return Agent(rollout.HOST, rollout.RolloutReader, name)
-    host = named if isinstance(named, str) else ""
-    if host in ("", HOST):
+    if not isinstance(named, str) or named in ("", HOST):
         return Agent(HOST, ClaudeReader, provider(os.environ))
     from aider_gardener.adapters.claude_code.dialects import SaidReader  # late: most are Claude Code's
 
-    return Agent(host, SaidReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
+    return Agent(named, SaidReader, named.lower() + (HERE if is_local(os.environ) else AWAY))
 
 
 def chat_since(held: Intake, boundary: int) -> Chat:
