@@ -30,6 +30,7 @@ from aider_gardener import files
 from aider_gardener.adapters import CLAUDE, CODEX, CURSOR, GEMINI, OPENCODE
 from aider_gardener.adapters.claude_code.client import EVENTS
 from aider_gardener.adapters.claude_code.dialects import DIALECTS
+from aider_gardener.adapters.transcript import parsed
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.reading.late import late
 
@@ -50,8 +51,8 @@ BEGIN, END = "# aider-gardener: begin", "# aider-gardener: end"
 COMMAND_SECONDS = 120
 OURS = late(r"(?:^|[\s/\\\\'\"])(?:gardener(?:\.exe)?|aider_gardener\.cli)['\"]?\s+(?:hook|mcp)(?:\s|$)")
 """A command that runs the gardener, of whatever place."""
-BLOCKS = late(rf"(?=((?:(?<=\n)\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\r?\n?))", re.DOTALL)
-"""What is ours in TOML; or such lines in somebody's own texts and what lies between."""
+BLOCK = late(rf"(?:(?<=\n)\r?\n)?{BEGIN}\r?\n\[mcp_servers\.{SERVER}\].*?{END}\r?\n?", re.DOTALL)
+"""What is ours in TOML."""
 
 Json = dict[str, Any]
 Entries = Mapping[tuple[str, ...], object]
@@ -250,11 +251,9 @@ def _without(part: Part, data: bytes | None) -> bytes | None:
         return None if data.startswith(part.text.partition("\n")[0].encode()) else data
     text = data.decode("utf-8", "surrogateescape")
     other_keys, server = _read_toml(text)
-    for found in BLOCKS.finditer(text) if server else ():
-        stripped = text[: found.start()] + text[found.end(1) :]
-        with contextlib.suppress(ValueError):  # somebody's text was cut through
-            if _read_toml(stripped) == (other_keys, None):
-                return stripped.encode("utf-8", "surrogateescape")
+    stripped = BLOCK.sub("", text, count=1)
+    if server and _read_toml(stripped) == (other_keys, None):
+        return stripped.encode("utf-8", "surrogateescape")
     if server and _is_ours(server):
         raise ValueError("the lines around what is ours are not as they were")
     return data
@@ -345,11 +344,7 @@ def _record_path(path: Path, records: Path) -> Path:
 
 
 def _record(path: Path, records: Path) -> Json | None:
-    data = files.read_bytes(_record_path(path, records))
-    try:
-        value = json.loads(data or b"null")
-    except ValueError:
-        return None
+    value = parsed(files.read_bytes(_record_path(path, records)) or b"null")
     return value if isinstance(value, dict) and {"before", "after"} <= set(value) else None
 
 

@@ -11,6 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,14 +29,13 @@ KINDS = {
     **dict.fromkeys(EDITORS, SourceKind.NOTICE),
 }
 """What the results of tools are, where not what a command gave."""
+NO_OUTPUT = "(no output)"
 FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
 COMMANDS = ("command", "cmd", "script")
 DETAILS = "file_path notebook_path url pattern query path filename file description prompt".split()
 """What of a tool's input says what it was called for, the first that is there: a command, else another."""
 DETAIL_CHARS = 400
 """A result is told with so much of that; a call that says more is a message of its own."""
-LINE_BYTES = 64 * 1024 * 1024
-"""A line is no longer: a prompt with its pictures is smaller for every provider."""
 LONG_LINE, UNFINISHED = "long line", "unfinished line"
 THINKING = "thinking"
 """The one thing said that is not kept: what the model thinks to itself."""
@@ -44,7 +44,6 @@ STAMP = re.compile(rb'"timestamp":\s*"([^"]{10,40})"')
 
 MOST_TOKENS = 1_000_000_000
 """Nothing takes more."""
-NO_SOURCE = Source()
 
 
 class Used(NamedTuple):
@@ -79,7 +78,7 @@ class TranscriptRecord(NamedTuple):
     message the raw line. `asks`: it is a prompt of the user's, which begins a turn."""
 
     message: Message | None = None
-    source: Source = NO_SOURCE
+    source: Source = Source()
     asks: bool = False
     boundary: bool = False
     unknown: str = ""
@@ -123,28 +122,29 @@ class Reader:
                 if before != b"\n" and not (before and behind in (b"", b"\r", b"\n")):
                     self.offset = 0
             file.seek(self.offset)
-            at, is_long = self.offset, False
-            for raw in files.lines(file, LINE_BYTES):
-                at, has_end = at + len(raw), raw.endswith(b"\n")
-                is_long = is_long or (len(raw) == LINE_BYTES and not has_end)  # the first piece of one
-                if has_end and is_long:
-                    self.passed[LONG_LINE] += 1
-                    self.offset, is_long = at, False
-                elif has_end or (not is_long and isinstance(parsed(raw), dict)):
-                    start, self.offset = self.offset, at
+            at = self.offset
+            for raw in files.lines(file, files.LINE_BYTES):
+                start, at, has_end = at, at + len(raw), raw.endswith(b"\n")
+                if start == self.offset and (has_end or isinstance(parsed(raw), dict)):
+                    self.offset = at
                     yield TranscriptLine(start, at, tuple(self.records(raw, start)))
-                elif not is_long:  # it is being written, or its writer was killed
-                    self.passed[UNFINISHED] += 1
+                elif has_end:  # the last piece of a long one
+                    self.passed[LONG_LINE] += 1
+                    self.offset = at
+            if at > self.offset:  # it is being written, or its writer was killed
+                self.passed[UNFINISHED] += 1
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
-        """What a line says. Of one that nobody here knows, or that is no JSON object, that is the line."""
+        """What a line says. Of one that nobody here knows, is no JSON object or is nested too deeply, that is
+        the line."""
         text = raw.decode("utf-8", "replace").removeprefix("\ufeff").strip()
         if not text:
             return []
         value, found = parsed(text), [TranscriptRecord(unknown="no JSON object")]
         if isinstance(value, dict):
             self.at = seconds(value.get("timestamp")) or self.at
-            found = [*self.messages_of(value)]
+            with suppress(RecursionError):
+                found = [*self.messages_of(value)]
         return [
             record._replace(
                 message=Message("system", text) if record.unknown else record.message,
@@ -169,6 +169,8 @@ class Reader:
     def gave(self, key: object, text: str, *, failed: bool) -> list[TranscriptRecord]:
         """The result of a call; a tool that could not edit says so as where aider's edits fail."""
         source = self.calls.pop(str(key), Source(SourceKind.COMMAND))
+        if not text.strip() and source.detail:  # else the command would stand nowhere
+            text = NO_OUTPUT
         is_failed_edit = failed and source.kind is SourceKind.NOTICE
         return record_of(
             "user", f"{FAILED_EDIT}{text}" if is_failed_edit else text, source.kind, source.detail
@@ -259,7 +261,7 @@ def text_of(content: object) -> str:
         return "\n".join(text_of(part) for part in content if part)
     if isinstance(content, Mapping):
         if "text" in content:
-            return content["text"] if isinstance(content["text"], str) else ""
+            return text_of(content["text"])
         for key in ("llmContent", "output"):
             if key in content:
                 return text_of(content[key])
@@ -286,6 +288,12 @@ def parsed(text: str | bytes) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def unwrapped(value: object) -> object:
+    """A value, or what a text holds as JSON."""
+    found = parsed(value) if isinstance(value, str) else None
+    return value if found is None else found
 
 
 def tokens(value: object) -> int:

@@ -163,7 +163,7 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     from aider_gardener.archive.store.location import user_directory
 
     root, command = working_project(), hosts.program()
-    changes: list[hosts.Change] = []
+    changes, refused = list[hosts.Change](), list[str]()
     if host == CLAUDE:
         folder = user_directory() / "claude-code"
         steps = hosts.claude_steps(folder, "local" if project else "user", ours=ours)
@@ -183,7 +183,11 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
                 for part in parts
             ]
         records = user_directory() / "hosts"
-        changes = [hosts.planned(part, records, ours=ours) for part in parts]
+        for part in parts:
+            try:
+                changes.append(hosts.planned(part, records, ours=ours))
+            except UsageError as error:  # what goes into the other files is of use alone
+                refused.append(str(error))
         if not dry_run:
             for one in changes if ours else reversed(changes):  # a folder goes behind what was put into it
                 hosts.carry_out(one, records, ours=ours)
@@ -193,3 +197,5 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     lines = [one.diff() if dry_run else f"{one.done} {one.path}" for one in changed]
     nothing = [f"{host}: nothing to change"] if changes and not changed else []
     put(value, lambda: [*lines, *nothing, *host_lines])
+    if refused:
+        raise UsageError("; ".join(refused))

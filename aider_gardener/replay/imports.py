@@ -8,7 +8,6 @@ was taken in is not taken in again, by whichever way it came, and who is stopped
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections import Counter
@@ -26,6 +25,7 @@ from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex.rollout import HOST as CODEX
 from aider_gardener.adapters.codex.rollout import RolloutReader, head_of, provider_of
 from aider_gardener.adapters.intake import Agent, Intake
+from aider_gardener.adapters.transcript import parsed
 from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import Store
 from aider_gardener.errors import SessionError
@@ -45,7 +45,7 @@ from aider_gardener.tokens import model_row
 HISTORY = ".aider.chat.history.md"
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
-UNASKED = "text of a chat without a prompt"
+UNASKED, WAITING = "chat without a prompt", "result that the transcript does not hold"
 BATCH_BYTES = 2_000_000
 """So much is one transaction: what is lost where the import is killed, and what others wait for."""
 HEAD_LINES = 10_000
@@ -140,11 +140,7 @@ def first_records(path: Path) -> list[dict[str, Any]]:
             if not number and b"\0" in raw:
                 how = "bring it to UTF-8 first, as by iconv -f UTF-16 -t UTF-8"
                 raise SessionError(f"{path}: UTF-16, or no text; {how}")
-            try:
-                value = json.loads(raw)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict):
+            if isinstance(value := parsed(raw), dict):
                 found.append({key: value[key] for key in HEAD_KEYS if key in value})
                 if head_of(value) or (value.get("sessionId") and value.get("cwd")):
                     break
@@ -160,7 +156,7 @@ def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
     for parts in chats_in(text):
         first = next((span.text for span in parts if span.kind == "prompt"), "")
         if not first:
-            lost[UNASKED] += sum(span.kind == "reply" for span in parts)
+            lost[UNASKED] += 1
             continue
         key = f"{parts[0].text}\n{first}"
         alike[key] += 1
@@ -248,6 +244,7 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
         except OSError as problem:
             found.others[str(chat.path)] = f"cannot be read ({problem.strerror or problem})"
         intake.save_progress()
+        found.lost.update({WAITING: len(intake.reader.calls)} if intake.reader.calls else {})
         for kind, count in intake.reader.passed.items():
             of = found.records if kind.startswith("record ") else found.lost
             of[kind.removeprefix("record ")] += count

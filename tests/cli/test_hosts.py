@@ -70,6 +70,17 @@ def test_a_folder_that_was_there_before_an_install_stays(tmp_path: Path) -> None
     assert [each.name for each in home.iterdir()] == [".gemini"] and found(home) == []
 
 
+def test_beside_settings_with_comments_the_rest_is_put_in_and_taken_out(tmp_path: Path) -> None:
+    settings = tmp_path / "home" / ".config" / "opencode" / "opencode.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("// mine\n{}\n", encoding="utf-8")
+    for step, plugin in (("install", ["plugin/aider-gardener.js"]), ("uninstall", [])):
+        done = gardener(step, "opencode")
+        assert done.exit_code == 2 and "was left as it is: it is no plain JSON" in done.stderr
+        assert found(settings.parent) == ["opencode.json", *plugin]
+    assert settings.read_text(encoding="utf-8") == "// mine\n{}\n"
+
+
 def test_settings_that_lie_elsewhere_are_changed_there(project: Path, tmp_path: Path) -> None:
     (settings := tmp_path / "dotfiles" / "gemini.json").parent.mkdir()
     settings.write_text('{"theme": "x"}\n', encoding="utf-8")

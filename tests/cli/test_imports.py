@@ -61,11 +61,14 @@ def test_a_part_of_a_session_and_an_unfinished_line_are_told(tmp_path: Path) -> 
     (place := tmp_path / "chats").mkdir()
     rows = [{"type": "user", "sessionId": "s", "message": {"content": f"fact {n}"}} for n in range(4)]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
+    call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "make"}}
+    lines += json.dumps({"type": "assistant", "sessionId": "s", "message": {"content": [call]}}) + "\n"
     (place / "whole.jsonl").write_text("\ufeff" + lines + '{"type": "user", "mess', encoding="utf-8")
     (place / "part.jsonl").write_text(lines[:100] + "\n", encoding="utf-8")
     (place / "wide.jsonl").write_text(lines, encoding="utf-16")
     said = run(str(place))
-    assert "1 chat read (Claude Code 1): 4 new messages" in said and "Not kept: unfinished line 1\n" in said
+    assert "1 chat read (Claude Code 1): 4 new messages" in said
+    assert "Not kept: result that the transcript does not hold 1, unfinished line 1\n" in said
     assert "fact 0" in CliRunner().invoke(main, ["sessions"]).output, (
         "a mark at the file's beginning is no text"
     )
@@ -78,7 +81,7 @@ def test_what_stands_in_a_history_before_a_first_prompt_is_counted(tmp_path: Pat
     history = tmp_path / ".aider.chat.history.md"
     history.write_text(f"a note\n\n{head}> Aider v0.86.2\n{head}#### hi\n\nhello\n", encoding="utf-8")
     said = run(str(history))
-    assert "2 new messages\n" in said and "Not kept: text of a chat without a prompt 1\n" in said
+    assert "2 new messages\n" in said and "Not kept: chat without a prompt 1\n" in said
     row = {"type": "user", "sessionId": "s", "message": {"content": "fact"}}
     (tmp_path / "one.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     assert "1 chat read (Claude Code 1): 1 new message\n" in run(str(tmp_path / "one.jsonl"))

@@ -15,7 +15,7 @@ from typing import Any
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.intake import PLACES_A_SECOND
 from aider_gardener.adapters.marks import PROMPT, SNAPSHOT_MARK, START, STOP, TOOL
-from aider_gardener.adapters.transcript import TranscriptRecord, parsed, seconds, text_of
+from aider_gardener.adapters.transcript import TranscriptRecord, seconds, text_of, unwrapped
 
 Given = Mapping[str, Any]
 PASSED_ON = ("session_id", "transcript_path", "cwd", "prompt", "source")
@@ -110,12 +110,6 @@ def line(role: str, content: object) -> dict[str, object]:
 def first(value: Given, names: tuple[str, ...]) -> object:
     """What stands under the first of some names."""
     return next((value[name] for name in names if name in value), None)
-
-
-def unwrapped(value: object) -> object:
-    """A value, or what a text holds as JSON."""
-    found = parsed(value) if isinstance(value, str) else None
-    return value if found is None else found
 
 
 class SaidReader(ClaudeReader):

@@ -36,13 +36,10 @@ if TYPE_CHECKING:
     from aider_gardener.plan.chat import Chat
 
 HOST = "Claude Code"
-HOST_CHARS = 40
 MOST_CONTEXT_CHARS = 10_000
 """More of what a hook adds goes to a file of the host's."""
 RECALL_TOKENS = 2_350
 """What is recalled within that: with its head and the marks of quotes it stays below."""
-BOUNDARY_BYTES = 4_000_000
-"""A record that says where a compaction was is no longer; Codex's holds what stands in its context then."""
 ROLLOUT = "rollout-?*.jsonl"
 """What Codex calls a transcript."""
 LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
@@ -211,8 +208,7 @@ def boundary_of(transcript: Path | None, reader: Callable[[Path], Reader] = Clau
                 at = len(text)
                 while (at := max(text.rfind(mark, 0, at) for mark in BOUNDARY_MARKS)) >= 0:
                     at, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
-                    line = text[at:end] if end - at <= BOUNDARY_BYTES else b""
-                    for each in reader(transcript).records(line, at):
+                    for each in reader(transcript).records(text[at:end], at):
                         if each.boundary:
                             return PLACES * each.place
     except (OSError, ValueError):  # none is there, or nothing in it
@@ -242,12 +238,11 @@ def agent_of(named: object, transcript: Path | None) -> Agent:
         name = rollout.provider_in(transcript)
         name = name.partition("@")[0] + HERE if is_local(os.environ) else name
         return Agent(rollout.HOST, rollout.RolloutReader, name)
-    host = " ".join(named.split())[:HOST_CHARS] if isinstance(named, str) else ""
-    if host in ("", HOST):
+    if not isinstance(named, str) or named in ("", HOST):
         return Agent(HOST, ClaudeReader, provider(os.environ))
     from aider_gardener.adapters.claude_code.dialects import SaidReader  # late: most are Claude Code's
 
-    return Agent(host, SaidReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
+    return Agent(named, SaidReader, named.lower() + (HERE if is_local(os.environ) else AWAY))
 
 
 def chat_since(intake: Intake, boundary: int) -> Chat:

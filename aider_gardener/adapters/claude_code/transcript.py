@@ -135,11 +135,10 @@ class ClaudeReader(Reader):
 
 
 def blocks(message: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """The blocks of a message's content; a plain text is one, in a list too."""
+    """The blocks of a message's content; what is none is a text, as it is."""
     content = message.get("content")
-    parts = [content] if isinstance(content, str) else content if isinstance(content, list) else []
-    mappings = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
-    return [block for block in mappings if isinstance(block, dict)]
+    parts = content if isinstance(content, list) else [content]
+    return [part if isinstance(part, dict) else {"type": "text", "text": part} for part in parts if part]
 
 
 def typed(text: str) -> tuple[str, SourceKind]:

@@ -38,8 +38,7 @@ HOST = "Codex"
 PROVIDERS = {"oss": "ollama", "ollama": "ollama", "lmstudio": "lm_studio", "openai": "openai"}
 """Providers of Codex by their names in the archive; another may be on this machine, and counts as such."""
 OTHER = "codex" + LOOPBACK
-PATCH = "apply_patch"
-PATCHED = "Success"
+PATCH, PATCHED = "apply_patch", "Success"
 
 
 class RolloutReader(Reader):

@@ -22,6 +22,7 @@ from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from aider_gardener.adapters.transcript import parsed
 from aider_gardener.archive.sessions import author_of, host_of
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.gardener.memory import KINDS, ProjectMemory
@@ -40,7 +41,9 @@ LINE_CHARS, LABEL_CHARS = 240, 80
 LEAST_TOKENS, MOST_TOKENS, MOST_TURNS = 200, 20_000, 50
 EXTRA_TOKENS = 60
 """What stands before and behind the quotes of an answer takes no more."""
-FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
+ANSWER_SECONDS = 10.0
+"""So long what was asked is worked on once standard input is closed."""
+FILES_SHOWN, LARGEST_SHOWN = 10, 5
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 """What a recommendation says to people in a chat."""
 
@@ -236,8 +239,7 @@ def forget(memory: ProjectMemory, given: Arguments) -> str:
     """Delete a message for good, with the notes that quote it. Use it only if the user asks. Returns the
     ids."""
     ids = memory.forget(given["id"])
-    more = len(ids) - FORGOTTEN_SHOWN
-    return f"Forgot {', '.join(ids[:FORGOTTEN_SHOWN])}{f' and {more:,} more' if more > 0 else ''} for good."
+    return f"Forgot {', '.join(ids)} for good."
 
 
 def make_server(
@@ -280,17 +282,39 @@ def make_server(
     return server
 
 
+class Answers(anyio.AsyncFile[str]):
+    """Standard output. `waiting` are the ids of the requests that were read and not yet answered."""
+
+    def __init__(self) -> None:
+        super().__init__(io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8"))
+        self.waiting = set[object]()
+
+    async def write(self, line: str) -> int:
+        written = await super().write(line)
+        self.waiting.discard(json.loads(line).get("id"))
+        return written
+
+
 def over_stdio(server: Server[object, object]) -> None:
-    """Serve the process that started this one, until it closes standard input."""
+    """Serve the process that started this one, until it closes standard input. What waits then is answered,
+    within ANSWER_SECONDS."""
     stdin = anyio.wrap_file(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace"))
+    answers = Answers()
 
     async def lines() -> AsyncIterator[str]:
         async for line in stdin:
-            yield readable(line)
+            request_line = readable(line)
+            request = parsed(request_line)
+            if isinstance(request, dict) and "method" in request and isinstance(request.get("id"), int | str):
+                answers.waiting.add(request["id"])
+            yield request_line
+        with anyio.move_on_after(ANSWER_SECONDS):  # behind the last line the SDK drops what waits
+            while answers.waiting:
+                await anyio.sleep(0.01)
 
     async def run() -> None:
         given = cast("anyio.AsyncFile[str]", lines())  # the SDK only iterates over it
-        async with stdio_server(given) as (reading, writing):
+        async with stdio_server(given, answers) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     anyio.run(run)
@@ -300,7 +324,7 @@ def readable(line: str) -> str:
     """A line as the SDK can read it, with a question mark for each lone surrogate; in place of a request that
     it cannot read, one that it refuses by the same id. Else it says nothing to that, and the client waits."""
     try:
-        value = json.loads(line, parse_int=whole)
+        value = json.loads(line)
         encoded = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     except (ValueError, RecursionError):
         return line  # the SDK goes on behind it
@@ -313,11 +337,3 @@ def readable(line: str) -> str:
                 {"jsonrpc": "2.0", "id": asked["id"], "method": "a request that cannot be read"}
             )
     return encoded
-
-
-def whole(digits: str) -> int | str:
-    """A number, or the text of one that has more digits than Python reads: no argument is that long."""
-    try:
-        return int(digits)
-    except ValueError:
-        return digits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import secrets
 import threading
@@ -26,7 +25,7 @@ from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.stored_chat import save_measures
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
-from aider_gardener.messages import LAST_SECOND, Entry, Level, Message, TokenCounter
+from aider_gardener.messages import Entry, Level, Message, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import note_rendition
 from aider_gardener.plan.view import FILLER, Piece
@@ -82,22 +81,16 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         Raises UsageError where project is no folder, or neither window nor `history_tokens` is known.
         """
         settings = settings if settings is not None else Settings.from_env()
-        is_size = isinstance(window, (int, float)) and math.isfinite(window)
-        if not (is_size and isinstance(model, str) and isinstance(settings, Settings)):
+        is_named = isinstance(model, str) and isinstance(settings, Settings)
+        if not (is_named and isinstance(window, int | float)):
             raise UsageError("window= takes a number of tokens, model= a name, settings= a Settings")
-        now = clock() if callable(clock) else None
-        if not (isinstance(now, int | float) and 0 <= now <= LAST_SECOND):
-            raise UsageError("clock= takes a function that gives seconds since the epoch")
         if not callable(count or approximate):
             raise UsageError("count= takes a function that counts the tokens of a text")
         window = window or window_of(model)
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
-        try:
-            root = os.path.realpath(os.fsdecode(project))
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"project= takes the path of a folder ({error})") from None
+        root = os.path.realpath(os.fsdecode(project))
         if not os.path.isdir(root):
             raise UsageError(f"{root} is no folder; name that of the project")
         place = None if memory else store_directory(Path(root), settings.store_path)

@@ -10,17 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from aider_gardener.adapters.transcript import call_text, detail_of, source_of
+from aider_gardener.adapters.transcript import call_text, detail_of, source_of, unwrapped
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message, Source, SourceKind, text_key
-
-AgentMessage = Mapping[str, Any]
-"""One message of an agent, as it is sent as JSON."""
 
 FOREIGN = frozenset({"tool_use", "tool_result"})
 """Parts of another format, whose calls would lose their results."""
@@ -87,11 +83,13 @@ def items(messages: object) -> list[Item]:
             raise UsageError(f"message {place} has no role; give a dict with role and content")
         is_text = type(given) is dict and all(type(each) is str for each in (*given, *given.values()))
         try:
-            data = "" if is_text else json.dumps(given, sort_keys=True, default=_json)
+            data = "" if is_text else json.dumps(given, sort_keys=True, default=_json, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
         plain = given if is_text else json.loads(data)  # without tuples and objects
         parts = plain.get("content")
+        if parts is None and "parts" in plain:
+            raise UsageError(f"message {place} has parts, as Gemini's messages have; give content")
         if not isinstance(parts, str | list | None):
             raise UsageError(f"the content of message {place} is {type(parts).__name__}; give text or parts")
         if foreign := FOREIGN.intersection(map(_type_of, parts) if isinstance(parts, list) else ()):
@@ -106,7 +104,7 @@ def items(messages: object) -> list[Item]:
 
 
 def _read(
-    message: AgentMessage, own_calls: Sequence[AgentCall], calls: Mapping[str, Source]
+    message: Mapping[str, Any], own_calls: Sequence[AgentCall], calls: Mapping[str, Source]
 ) -> tuple[Kind, Message, Source | None]:
     """What a message is and says, and where it came from; `own_calls` are its own, `calls` the sources of
     the results of all so far."""
@@ -122,7 +120,7 @@ def _read(
     return Kind.CALLS if own_calls else Kind.WORDS, Message("assistant", text), Source(SourceKind.REPLY)
 
 
-def text_of(message: AgentMessage) -> str:
+def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message; what is no text leaves a mark that tells it from others."""
     content = message.get("content")
     if content is None or isinstance(content, str):
@@ -151,7 +149,7 @@ def _hash(data: str) -> str:
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _calls_of(message: AgentMessage) -> list[AgentCall]:
+def _calls_of(message: Mapping[str, Any]) -> list[AgentCall]:
     """The calls of an assistant's message, of whatever shape."""
     if message["role"] != "assistant":
         return []
@@ -160,11 +158,9 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
     calls = []
     for call in given:
         body = next((each for each in map(call.get, ("function", "custom")) if isinstance(each, Mapping)), {})
-        arguments = body.get("arguments", body.get("input", ""))
-        with suppress(ValueError):  # text that is no JSON is left as it is
-            arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
-        name, is_named = str(body.get("name") or call.get("type") or "tool"), isinstance(arguments, Mapping)
-        values = arguments if is_named else {"input": arguments}
+        arguments = unwrapped(body.get("arguments", body.get("input", "")))
+        name = str(body.get("name") or call.get("type") or "tool")
+        values = arguments if isinstance(arguments, Mapping) else {"input": arguments}
         text = call_text(name, values) or f"{name} {detail_of(values)}".strip()
         calls.append(AgentCall(str(call.get("id") or ""), source_of(name, values), text))
     return calls

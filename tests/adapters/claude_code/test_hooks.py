@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.hooks import (
-    BOUNDARY_BYTES,
     COMPACTED_TOKENS,
     HOST,
     START_TOKENS,
@@ -476,7 +475,6 @@ def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
 def test_a_boundary_is_a_record_of_the_hosts_and_no_word(store: Store, host: Host) -> None:
     host.ask('A "compact_boundary"?')
     host.write({"type": "progress", "subtype": "compact_boundary"})
-    host.write({"type": "system", "subtype": "compact_boundary", "more": "x" * BOUNDARY_BYTES})
     assert boundary_of(host.path) == boundary_of(None) == boundary_of(host.path / "none") == 0
     size = host.path.stat().st_size
     host.compact()

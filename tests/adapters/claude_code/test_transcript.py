@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from aider_gardener import files
 from aider_gardener.adapters import transcript
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader, typed
 from aider_gardener.adapters.transcript import TranscriptRecord, seconds
@@ -229,7 +230,7 @@ def test_a_last_line_without_an_end_is_read_once(tmp_path: Path, end: str) -> No
 def test_a_line_that_is_too_long_is_passed_over_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript, "LINE_BYTES", 300)
+    monkeypatch.setattr(files, "LINE_BYTES", 300)
     path = tmp_path / "transcript.jsonl"
     path.write_text(user("one") + user("x" * 2_000) + user("two"), encoding="utf-8")
     reader = ClaudeReader(path)
@@ -282,14 +283,27 @@ def test_words_in_tags_are_whose_they_are(text: str, words: str, kind: SourceKin
     assert found == words or kind is SourceKind.NOTICE
 
 
+DEEP = json.loads(f"{'[' * 900}7{']' * 900}")
+
+
 @pytest.mark.parametrize(
-    "message",
-    [{}, {"content": None}, {"content": [1, None, {"type": "text", "text": 3}]}, {"content": {"a": 1}}, []],
+    ("content", "kept"),
+    [(None, []), ([7, None], ["7"]), ([{"type": "text", "text": [7]}], ["7"]), ({"a": 7}, ['{"a": 7}'])],
 )
 @pytest.mark.parametrize("kind", ["user", "assistant"])
-def test_a_malformed_message_says_nothing_and_hurts_nobody(
-    tmp_path: Path, message: object, kind: str
+def test_what_a_malformed_message_says_stands_as_it_is(
+    tmp_path: Path, content: object, kept: list[str], kind: str
 ) -> None:
-    assert all(
-        each.message is None or each.unknown for each in read(tmp_path, line(type=kind, message=message))
-    )
+    records = read(tmp_path, line(type=kind, message={"content": content}))
+    assert [text for _role, text, _kind, _detail in said(records)] == kept
+
+
+@pytest.mark.parametrize("message", [[], {"content": [{"type": "tool_result", "content": DEEP}]}])
+def test_a_message_that_cannot_be_read_is_an_unknown_record(tmp_path: Path, message: object) -> None:
+    records = read(tmp_path, line(type="user", message=message))
+    assert [bool(each.unknown) for each in records] == [True] and "message" in said(records)[0][1]
+
+
+def test_a_command_that_prints_nothing_is_kept(tmp_path: Path) -> None:
+    records = read(tmp_path, assistant(call("Bash", command="mkdir out")), result(""))
+    assert said(records) == [("user", "(no output)", SourceKind.COMMAND, "mkdir out")]

@@ -122,8 +122,6 @@ def test_each_odd_request_is_answered_and_the_server_goes_on(tmp_path: Path) -> 
 
 CALL = '{"jsonrpc": "2.0", "id": "%s", "method": "tools/call", "params": {"name": "recall", "arguments": %s}}'
 UNREADABLE = {
-    "long number": CALL % ("long number", '{"query": "port", "limit": ' + "9" * 5_000 + "}"),
-    "long negative": CALL % ("long negative", '{"query": "port", "limit": -' + "9" * 5_000 + "}"),
     "deep": CALL % ("deep", '{"query": ' + "[" * 500 + "]" * 500 + "}"),
     "no version": '{"id": "no version", "method": "ping"}',
     "no method": '{"jsonrpc": "2.0", "id": "no method"}',
@@ -137,7 +135,6 @@ def test_a_request_that_is_none_by_the_protocol_is_refused_by_its_id(tmp_path: P
             server.say(line.encode())
             found = server.answer(name)
             assert "error" in found or found["result"]["isError"], name
-        assert "is not of type 'integer'" in str(server.answer("long number"))
         assert server.ask("last", "ping", {})["result"] == {}
 
 

@@ -100,6 +100,31 @@ def test_a_host_that_ends_it_by_a_signal_or_hangs_up_leaves_nothing_behind(
         stream.close()
 
 
+def test_what_waits_when_its_input_closes_is_answered(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    say_the_fact(tmp_path)
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    calls = [("recall", {"query": "queue port"}), ("remember", {"text": "The host is h7.", "kind": "fact"})]
+    requests = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+        *({"id": name, "method": "tools/call", "params": {"name": name, "arguments": given}}
+          for name, given in calls),
+    ]  # fmt: skip
+    lines = [json.dumps({"jsonrpc": "2.0", **each}) for each in requests]
+    done = subprocess.run(
+        [sys.executable, "-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path)],
+        input="\n".join(["no request", '{"method": "x", "id": [1]}', *lines]), capture_output=True, text=True, timeout=60,
+        env={**os.environ, "AIDER_GARDENER_EMBEDDER": "none"}, check=True,
+    )  # fmt: skip
+    answers = {found.get("id"): found for found in map(json.loads, done.stdout.splitlines())}
+    assert {1, 2, "recall", "remember"} <= {*answers} and FACT in str(answers["recall"])
+    store = open_store(tmp_path / ".aider.gardener")
+    assert "h7" in str(ProjectMemory(store, str(tmp_path), settings=Settings()).recall("which host"))
+    store.close()
+
+
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="a disk is mounted read-only")
 @pytest.mark.parametrize("has_archive", [True, False])
 def test_a_project_on_a_disk_that_is_read_only_is_served_all_the_same(

@@ -371,6 +371,8 @@ def test_its_chats_are_told_as_an_agents_own_and_not_as_aiders(tmp_path: Path) -
         ([user("x"), "y"], "message 2 has no role"),
         ([user(7)], "content of message 1 is int"),
         ([user([{"type": "image", "data": b"x"}])], "message 1 cannot be sent as JSON"),
+        ([user([{"type": "image", "data": float("nan")}])], "message 1 cannot be sent as JSON"),
+        ([{"role": "user", "parts": [{"text": "x"}]}], "message 1 has parts, as Gemini's"),
         ([user("x"), {"role": ""}], "message 2 has no role"),
         (
             [user("x"), said([{"type": "tool_use", "id": "t"}])],
@@ -387,11 +389,8 @@ def test_what_is_no_list_of_messages_is_refused_in_one_line(messages: Any, told:
 
 def test_arguments_of_other_types_are_refused_in_one_line(tmp_path: Path) -> None:
     for wrong in (
-        {"clock": 5},
-        {"clock": lambda: 1.8e12},
         {"count": 5},
         {"window": "8k"},
-        {"project": 5},
         {"model": 5},
     ):
         with pytest.raises(UsageError, match="takes"):
@@ -436,9 +435,6 @@ def test_what_is_wrong_with_the_archive_is_said_as_it_is_opened(
     assert len(told) == 1 and "kept in memory only" in told[0] and "a symbolic link" in told[0]
     with pytest.raises(UsageError, match="nosuch is no folder; name that of the project"):
         Gardener.open(tmp_path / "nosuch", window=8_000)
-    for wrong in (None, 5, "a\0b"):
-        with pytest.raises(UsageError, match="project= takes the path of a folder"):
-            Gardener.open(wrong, window=8_000)  # type: ignore[arg-type]
     Gardener.open(os.fsencode(tmp_path), window=8_000, memory=True).close()  # type: ignore[arg-type]
 
 
@@ -449,8 +445,6 @@ def test_a_window_that_nobody_knows_is_asked_for(capsys: pytest.CaptureFixture[s
         Gardener.open(".", memory=True, model="nosuch")
     for wrong in (
         {"window": "100k"},
-        {"window": float("nan")},
-        {"window": float("inf")},
         {"window": 8_000, "settings": {}},
         {"model": None},
     ):

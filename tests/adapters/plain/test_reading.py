@@ -78,6 +78,7 @@ def test_calls_of_no_known_form_are_read() -> None:
     custom = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
     broken = {"role": "assistant", "tool_calls": [{"id": "d"}, "what", {"function": "run"}]}
     none = {"role": "assistant", "content": "a", "tool_calls": 5}
-    read = items([calls(custom), broken, none])
+    deep = {"id": "e", "type": "function", "function": {"name": "run", "arguments": "[" * 100_000}}
+    read = items([calls(custom), broken, none, calls(deep)])
     assert read[0].message.content == "sql\ninput: select 1"
     assert read[1].kind is Kind.CALLS and read[2].kind is Kind.WORDS
