@@ -76,14 +76,13 @@ LOOKBACK_BLOCKS = 20
 
 @dataclass(frozen=True)
 class Bill:
-    """Tokens by what is charged for them, and the sum in US dollars, with what of it is for output."""
+    """Tokens by what is charged for them, and the sum in US dollars."""
 
     usd: float = 0.0
     input_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     output_tokens: int = 0
-    output_usd: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -183,9 +182,8 @@ def split_breakpoints(
 
 def charged(call: ModelCall, price: Prices, read: int, written: int) -> Bill:
     """One call of whose prompt so many tokens are read from a cache and written to it."""
-    rest, output = call.prompt_tokens - read - written, call.completion_tokens
-    usd = price.cost(Call(call.prompt_tokens, output, read, written))
-    return Bill(usd, rest, read, written, output, output * price.output)
+    usd = price.cost(Call(call.prompt_tokens, call.completion_tokens, read, written))
+    return Bill(usd, call.prompt_tokens - read - written, read, written, call.completion_tokens)
 
 
 def added(bills: Iterable[Bill]) -> Bill:

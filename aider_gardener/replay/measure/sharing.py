@@ -38,7 +38,7 @@ class SentBefore:
         most = (0, 0)
         for place in range(len(self.sent) - 1, -1, -1):
             of_main, earlier = self.sent[place]
-            if of_main is not main or (common := self._common(prompt, earlier, most)) <= most:
+            if of_main is not main or (common := self._common(prompt, earlier)) <= most:
                 continue
             most = messages, chars = common
             tokens = sum(row[1] for row in prompt[:messages])
@@ -47,15 +47,8 @@ class SentBefore:
                 tokens += min(whole, tokens_of(self.texts[sha][1][:chars]))
             yield place, tokens
 
-    def _common(self, one: Sequence[Row], other: Sequence[Row], most: tuple[int, int]) -> tuple[int, int]:
-        """The whole messages that both begin with, and the characters of the next one; (0, 0) where that
-        cannot be more than `most`, told from one message of each, for most are told apart by it."""
-        at, chars = most
-        if at >= min(len(one), len(other)):
-            return 0, 0
-        (role, text), (their_role, their_text) = self.texts[one[at][0]], self.texts[other[at][0]]
-        if not their_text.startswith(text[: chars + 1]):
-            return 0, 0
+    def _common(self, one: Sequence[Row], other: Sequence[Row]) -> tuple[int, int]:
+        """The whole messages that both begin with, and the characters of the next one."""
         messages = 0
         for mine, theirs in zip(one, other, strict=False):
             if mine[0] != theirs[0]:

@@ -57,7 +57,7 @@ def test_prefix_is_cached_in_steps_of_128_for_openai_and_64_for_deepseek() -> No
         call(2, SYSTEM, ("d1", 350, "done"), ("b", 10, "cur"), out=3),
     ]
     # 1,350 tokens are shared: 10 steps of 128 are 1,280, 21 units of 64 are 1,344.
-    assert bill(calls, OPENAI) == Bill(13600 + 80 * 10 + 1280 + 120, 1360 + 80, 1280, 0, 3, 120)
+    assert bill(calls, OPENAI) == Bill(13600 + 80 * 10 + 1280 + 120, 1360 + 80, 1280, 0, 3)
     assert bill(calls, DEEPSEEK).cache_read_tokens == 1344
 
 
@@ -71,7 +71,7 @@ def test_without_a_window_only_calls_of_the_same_turn_hit() -> None:
 def test_weak_calls_are_charged_at_the_weak_models_price_and_have_their_own_cache() -> None:
     prompt = [("w", 2048, "system")]
     calls = [call(1, *prompt), call(1, *prompt, kind="weak-commit", out=5)]
-    assert bill(calls, OPENAI) == Bill(2048 * 10 + 2048 * 2 + 5 * 8, 4096, 0, 0, 5, 40)
+    assert bill(calls, OPENAI) == Bill(2048 * 10 + 2048 * 2 + 5 * 8, 4096, 0, 0, 5)
     assert bill(calls, DEEPSEEK).cache_read_tokens == 2048
 
 
