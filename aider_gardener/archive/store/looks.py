@@ -65,7 +65,8 @@ token ~ sig=,signature=,?code=,&code=,samlresponse= ~
 token ~ accounts,secret id,secret_id,secretid,"keyname" ~
     (?i)"keyname"[^{}]{0,160}"value": "([\w+/=]{40,200})"|(?:accounts|secret[_ ]?id)\b.{0,40}?\b(?:0x)?
     ([\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\b
-token ~ client(,init( ~ (?i)(?:client|init)\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']([\w-]{20,200})["']
+token ~ client(,init(,')(,")( ~
+    (?i)(?:client|init|["']\))\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']((?=\D{0,99}\d)[\w-]{20,200})["']
 webhook ~ hooks.slack.com,/webhooks/,webhook.office.com,infura.io,alchemy.com ~
     (?:slack\.com/\w{8,9}|/webhooks|/webhookb2|(?:infura\.io|alchemy\.com)(?:/ws)?/v\d)/([\w@/-]{20,})
 url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])[^\s"'`<>]{1,200})|([\w-]{20,}))@(?=[\w.\[-])
@@ -76,8 +77,8 @@ authorization ~ bearer,basic,auth plain,auth login ~
     (?i)(?:bearer|basic|auth (?:plain|login))(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
 cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
 password ~  -u,"-u",'-u',--user,--proxy-user, -a ,-auth ~
-    (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
-    |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%"']{1,200}[:%]([^\s"']{4,200})
+    (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client|lftp)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
+    |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%,"']{1,200}[:%,]([^\s"']{4,200})
 password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
 password ~  -p,/p:, /p , -w , -a , -k , -n , -x , -hp ~
     (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
@@ -178,7 +179,7 @@ PASSWORD_WORDS = (
     r"|كلمة (?:ال)?(?:مرور|سر)|पासवर्ड|סיסמ[הא]|κωδικ(?:ός|ό)\b|mật khẩu|รหัสผ่าน|kata sandi|\bmdp\b"
 )
 SECRET_NAME = late(
-    rf"(?i){PASSWORD_WORDS}|secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
+    rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed|pepper)$"
     r"|(?:api|access|auth|private|client|account|service|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
@@ -224,7 +225,7 @@ WEAK = late(
 )
 """A value of such words, in small letters, and at most four digits guards nothing: a test's login."""
 LABEL = late(
-    r"(?i)(?=[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?\Z)"
+    r"(?i)(?=[^\W\d_]+(?:\d?[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?\Z)"
     rf"(?:.*(?:[\W_]|(?-i:[a-z](?=[A-Z]))))?(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key).*"
 )
 PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:[a-z]+://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")

@@ -67,7 +67,7 @@ LINES = re.compile(
 WINDOW_CHARS = 300
 """So far before and behind a word its form is looked for, and one that begins there so much further."""
 NAME_WORDS = tuple(
-    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|pepper|_pat|login'
+    "pass|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|pepper|_pat|login"
     "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
     "|jelsz|adgangskode|kodeord|lozink|geslo|parool|парол|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호"
     "|كلمة المرور|كلمة مرور|كلمة السر|كلمة سر|पासवर्ड|סיסמ|κωδικ|mật khẩu|รหัสผ่าน|kata sandi|mdp".split("|")
@@ -162,9 +162,11 @@ SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
 QUOTED = re.compile(r'"[^"]*"')
 LINE_BELOW = re.compile(r"\n(.*)")
-INSERTED = late(r"([^()\n]{1,1000})\)\s{0,20}(?i:values)\s{0,20}(?=\()")
+INSERTED = late(
+    r"([^()\n]{1,1000})\)\s{0,20}(?:(?i:values)\s{0,20}(?=\()|(?i:from\s{1,20}stdin)(?P<copied>[^\n]{0,80})(?=\n))"
+)
 INSERTED_ROW = re.compile(r"[\s,]{0,20}\(([^()\n]{1,4000})\)")
-"""Names of columns behind their bracket, and a row of values for them."""
+"""Names of columns behind their bracket, and a row of values for them; rows that are copied are lines."""
 
 
 def flattened(text: str) -> tuple[str, Callable[[int], int]]:
@@ -373,8 +375,6 @@ def _telling(text: str, at: int, kind: str, told: dict[tuple[int, int], str]) ->
     told[line] = kind
     for match in LIKELY.finditer(text, begin, end) if NEAR_VALUE.search(text, begin, end) else ():
         value, (first, last) = match["value"], match.span("value")
-        if not MIXED.match(value):
-            continue
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
         is_odd = is_cased or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
@@ -391,9 +391,12 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     begin, end = text.rfind("\n", max(0, at - 1000), at) + 1, text.find("\n", at, at + 1000)
     opens = text.rfind("(", begin, at)
     if inserted := INSERTED.match(text, opens + 1) if opens >= 0 else None:
-        (begin, end), mark = inserted.span(1), ","
+        (begin, end), mark, copied = inserted.span(1), ",", inserted["copied"]
+        row = INSERTED_ROW if copied is None else LINE_BELOW
+        row_mark = "," if copied is None or "csv" in copied.lower() else "\t"
     elif end >= 0 and HEADING.fullmatch(text, begin, end) and (found := SEPARATORS.search(text, begin, end)):
-        mark = found[0]
+        row, mark = LINE_BELOW, found[0]
+        row_mark = mark
     else:
         return at
     heads = _cells(text[begin:end], mark)
@@ -404,11 +407,10 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
         and heads[column].count(" ") < 3
         and not any(cell[:1].isdigit() for cell in heads)
     ):
-        row = INSERTED_ROW if inserted else LINE_BELOW
         end = inserted.end() if inserted else end
         while match := row.match(text, end):
             begin, end, line = match.start(1), match.end(), match[1]
-            cells = _cells(line, mark)
+            cells = _cells(line, row_mark)
             if len(cells) == len(heads):
                 value = cells[column]
                 start = begin + line.find(value, len("|".join(cells[:column])))
