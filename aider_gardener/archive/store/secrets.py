@@ -122,13 +122,11 @@ NEAR_CHARS = 120
 LEAD_CHARS = 32
 """So far before a value stand the words that lead to it."""
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
-_VALUE = (
-    rf"(?=[^{_NEITHER}]{{6}})(?:[\w.@-]{{1,40}}[=:]{{1,2}}(?=[^\s=/]))?"
-    rf"(?P<value>[^{_NEITHER}]{{5,200}}[^{_NEITHER}.:?])"
-)
-CANDIDATE = re.compile(_VALUE)
+_LONG = rf"(?=[^{_NEITHER}]{{6}})"
+_VALUE = rf"(?:[\w.@-]{{1,40}}[=:]{{1,2}}(?=[^\s=/]))?(?P<value>[^{_NEITHER}]{{5,200}}[^{_NEITHER}.:?])"
+CANDIDATE = re.compile(_LONG + _VALUE)
 LIKELY = re.compile(
-    rf"(?:(?<![^{_NEITHER}])|(?<=[\w-])(?![\w-]))"
+    rf"{_LONG}(?:(?<![^{_NEITHER}])|(?<=[\w-])(?![\w-]))"
     rf"(?:(?=\*{{3}})|(?=[^{_NEITHER}\d]*\d)(?=[^{_NEITHER}]*?[^\W\d_])){_VALUE}"
 )
 """A candidate that looks like a secret, letters and digits in one, or stands where one stood: ***."""
