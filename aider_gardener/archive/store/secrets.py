@@ -133,7 +133,7 @@ LIKELY = re.compile(
 NEAR_VALUE = re.compile(rf"\d(?<!\d\d)(?:[^{_NEITHER}]{{4}}|(?<=[^{_NEITHER}]{{4}}\d))")
 """What stands in each that has eight characters: a number's first digit with four beside it. Most lines have
 none, and it is looked for in a tenth of the time."""
-GIVEN_WORD = re.compile(r"[bdsvſBDSV](?i:ody|efault|tring|alue)")
+GIVEN_WORD = re.compile(r"[bdsvſBDSV](?i:ody|efault|tring|alue)[\"' \t:=>(]")
 """A word of GIVEN: behind it every candidate counts."""
 SENTENCE_END = re.compile(r"[.!]|[\r\n\t]|\Z")
 LED = late(
