@@ -177,7 +177,7 @@ ROWS = (
 def rows(row: str, size: int) -> str:
     rng, chars = random.Random(size), "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
     lines = (row.format(number, "".join(rng.choices(chars, k=12))) for number in count())
-    return "".join(islice(lines, size // len(row)))
+    return "".join(islice(lines, size // len(row) + 1))[:size]
 
 
 def errors(size: int) -> str:
