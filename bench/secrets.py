@@ -19,8 +19,10 @@ parsers, tokenizers and settings whose words speak of tokens and keys and hold n
 them; one row of the table came of it. "u1" and "u2" are by somebody who knew it, of
 programs and languages that the others do not have: "u2" was looked at when "u1" went, and "v", of everyday
 forms, was written then; something was added by all three. "w1" and "w2" are by somebody who had not seen
-the expressions, "x1" and "x2" by the same one, who had by then: something was added by "x1". What nothing
-was added by says what a text of a stranger's loses.
+the expressions, "x1" and "x2" by the same one, who had by then: something was added by "x1". "y1", of
+everyday terminals, settings and chats, is by somebody who had not seen the tables, "y2" by the same before
+what "y1" lacked was added; something was added by both. What nothing was added by says what a text of a
+stranger's loses.
 `blind` in the results has the figures from before a half was looked at. A snippet counts as found when none
 of its secrets is left, and as harmless when not a byte of it changes.
 """
@@ -45,7 +47,8 @@ RESULTS = Path(__file__).with_name("results") / "secrets.json"
 MARK = "{+}"
 """Stands within each secret of the file, so that no scanner takes it for one in use."""
 HALVES = (
-    *"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o p1 p2 q r s1 s2 t u1 u2 v w1 w2 x1 x2".split(),
+    *"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o p1 p2 q r s1 s2 t u1 u2 v".split(),
+    *"w1 w2 x1 x2 y1 y2".split(),
     "all",
 )
 SPEED_CHARS = 2_000_000

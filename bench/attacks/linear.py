@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 from aider_gardener.archive.passages import chunk
@@ -147,6 +147,8 @@ def families(units: int, seed: int = 1) -> Iterator[Family]:
         yield f"nest {pair} by line", partial(_nest, (pair[0] + "\n", pair[1] + "\n"))
     yield "errors of many kinds", errors
     yield "settings that are passwords", settings
+    for row in ROWS:
+        yield f"rows {row!r}", partial(rows, row)
     for number in range(units // 4):
         few = "".join(rng.choices(ALPHABET, k=rng.randint(2, 6)))
         yield f"mixture {few!r}", partial(_mixture, few, number)
@@ -157,6 +159,25 @@ def families(units: int, seed: int = 1) -> Iterator[Family]:
 def settings(size: int) -> str:
     """Lines of a file of settings, each second of which sets a password."""
     return "".join(f"user{n} = ada\npassword{n} = gartentor{n}x\n" for n in range(size // 44))
+
+
+ROWS = (
+    "INSERT INTO users (id, password, token) VALUES ({0}, 'g{1}', 'x');\n",
+    "{0},password,g{1},token\n",
+    '{{"id": {0}, "password": "g{1}", "token": "t{1}"}}\n',
+    "- id: {0}\n  password: g{1}\n  api_token: t{1}\n",
+    "DB_PASSWORD_{0}=g{1}\nAPI_TOKEN_{0}=t{1}\n",
+    "10:22:07 INFO auth: login of user {0} token=t{1} ok\n",
+    "<password>g{1}</password><token>t{1}</token>\n",
+    "def check_password_{0}(self, password, token): return login(password, token)\n",
+)
+"""Lines that name secrets: {0} is a number, {1} letters and digits."""
+
+
+def rows(row: str, size: int) -> str:
+    rng, chars = random.Random(size), "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+    lines = (row.format(number, "".join(rng.choices(chars, k=12))) for number in count())
+    return "".join(islice(lines, size // len(row) + 1))[:size]
 
 
 def errors(size: int) -> str:

@@ -65,7 +65,8 @@ token ~ sig=,signature=,?code=,&code=,samlresponse= ~
 token ~ accounts,secret id,secret_id,secretid,"keyname" ~
     (?i)"keyname"[^{}]{0,160}"value": "([\w+/=]{40,200})"|(?:accounts|secret[_ ]?id)\b.{0,40}?\b(?:0x)?
     ([\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\b
-token ~ client(,init( ~ (?i)(?:client|init)\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']([\w-]{20,200})["']
+token ~ client(,init(,')(,")( ~
+    (?i)(?:client|init|["']\))\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']((?=\D{0,99}\d)[\w-]{20,200})["']
 webhook ~ hooks.slack.com,/webhooks/,webhook.office.com,infura.io,alchemy.com ~
     (?:slack\.com/\w{8,9}|/webhooks|/webhookb2|(?:infura\.io|alchemy\.com)(?:/ws)?/v\d)/([\w@/-]{20,})
 url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])[^\s"'`<>]{1,200})|([\w-]{20,}))@(?=[\w.\[-])
@@ -76,8 +77,8 @@ authorization ~ bearer,basic,auth plain,auth login ~
     (?i)(?:bearer|basic|auth (?:plain|login))(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
 cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
 password ~  -u,"-u",'-u',--user,--proxy-user, -a ,-auth ~
-    (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
-    |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%"']{1,200}[:%]([^\s"']{4,200})
+    (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client|lftp)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
+    |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%,"']{1,200}[:%,]([^\s"']{4,200})
 password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
 password ~  -p,/p:, /p , -w , -a , -k , -n , -x , -hp ~
     (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
@@ -178,7 +179,7 @@ PASSWORD_WORDS = (
     r"|كلمة (?:ال)?(?:مرور|سر)|पासवर्ड|סיסמ[הא]|κωδικ(?:ός|ό)\b|mật khẩu|รหัสผ่าน|kata sandi|\bmdp\b"
 )
 SECRET_NAME = late(
-    rf"(?i){PASSWORD_WORDS}|secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
+    rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed|pepper)$"
     r"|(?:api|access|auth|private|client|account|service|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
@@ -211,21 +212,21 @@ NO_VALUE = late(
     r"|.*(?:\$\{|\{\{|%s|<[a-z_ -]+>|\.\.\.|…|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?|(?:required|string)\|.*"
     r"|\W+|\d{4}-\d\d-\d\d[t\d:.z+-]*|[a-z_]{2,40}=[^=].*|0x(?:[\da-f]{1,16}|[\da-f]{40})|(?:MIGfMA0|MII[BC]IjAN|MFkwEwYH).*|!(?:vault|secret|env)|-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?|Test[A-Z]\w*)"
-    r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
+    r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*|(?-i:g[0-9a-f]{9}))$"
 )
-"""Templates, lookups, expressions, types and numbers."""
+"""Templates, lookups, expressions, types, numbers, and ids of messages, which notes have behind any word."""
 WEAK = late(
-    r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|error|warn|fake|mock|sample|example"
+    r"(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|error|warn|fake|mock|sample|example"
     r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:w[o0]rd|wd|phrase)?|pwd|pw|tokens?|key"
     r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
     r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
     r"|option|flag|argument|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
 )
-"""A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
+"""A value of such words, in small letters, and at most four digits guards nothing: a test's login."""
 LABEL = late(
-    rf"(?i)(?=(?:.*(?:[\W_]|(?-i:[a-z](?=[A-Z]))))?(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
-    r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?"
+    r"(?i)(?=[^\W\d_]+(?:\d?[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?\Z)"
+    rf"(?:.*(?:[\W_]|(?-i:[a-z](?=[A-Z]))))?(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key).*"
 )
 PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:[a-z]+://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
 """Calls, paths, addresses."""
@@ -234,10 +235,12 @@ SENTENCE = late(
     r"|(?:.*\s)?(?:is|are|be|must|not|your?|please|required|invalid|ist|bitte|nicht|est|votre)(?:\s.*)?"
 )
 """Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
-ENTRY_ID = re.compile(r"g[0-9a-f]{9}")
-"""The id of a message, which stands behind words of any kind in notes."""
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
-WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
+_SEPARATES = r"-_./:+\s"
+WORDY = re.compile(
+    rf"(?s)(?=.{{0,15}}\Z|[{_SEPARATES}]*[^{_SEPARATES}]+[{_SEPARATES}]+[^{_SEPARATES}])"
+    rf"[{_SEPARATES}]*(?:(?:[A-Za-z]+\d{{0,2}}|\d{{1,4}}|v\d+)(?:[{_SEPARATES}]+|\Z))*"
+)
 
 
 @lru_cache(4_096)
@@ -264,7 +267,7 @@ def looks(value: str) -> Looks:
 
 def is_no_secret(value: str) -> bool:
     """Whether a value is recognised as none: a template, a number, a place, the name again, a sentence."""
-    if len(value) < 4 or any(form.fullmatch(value) for form in (NO_VALUE, WEAK, LABEL, ENTRY_ID)):
+    if len(value) < 4 or NO_VALUE.fullmatch(value) or WEAK.fullmatch(value.lower()) or LABEL.fullmatch(value):
         return True
     if PLACE.fullmatch(value) and not is_strong(value):
         return True
@@ -274,7 +277,7 @@ def is_no_secret(value: str) -> bool:
 def is_idle(kind: str, value: str) -> bool:
     """Whether what stands in a secret's place is none: a template, a word, the port of `http://a:8080@x`."""
     is_name = kind in ("authorization", "cookie") and is_wordy(value.rstrip("="))
-    return is_name or NO_VALUE.match(value) is not None or WEAK.fullmatch(value) is not None
+    return is_name or NO_VALUE.match(value) is not None or WEAK.fullmatch(value.lower()) is not None
 
 
 def is_strong(value: str) -> bool:
@@ -284,5 +287,4 @@ def is_strong(value: str) -> bool:
 
 def is_wordy(value: str) -> bool:
     """Whether a value is words and a short number: `step-3`, `user_token_v2`, `test/fixture1.json`."""
-    parts = [part for part in re.split(r"[-_./:+\s]+", value) if part]
-    return all(map(WORDY.fullmatch, parts)) and (len(parts) > 1 or len(value) < 16)
+    return WORDY.fullmatch(value) is not None

@@ -16,7 +16,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from aider_gardener.messages import LONG_CHARS
-from aider_gardener.reading.seeking import seeker
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import secrets
@@ -140,28 +139,30 @@ def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
     groups: dict[str, list[str]] = {}
     for secret in sorted(known):
         groups.setdefault(secret[:HEAD_CHARS], []).append(secret)
-    places = seeker(text, groups)
-    for head, group in groups.items():
-        past = 0
-        for at in places(head):
-            if at < past:
-                continue
-            held, first, whole = head, 0, 0
-            end = past = at + len(head)
-            while True:
-                whole = end if group[first] == held else whole
-                longer = held + text[past : past + 1]
-                next_ = bisect_left(group, longer, first)
-                if longer != held and next_ < len(group) and group[next_].startswith(longer):
-                    held, first, end = longer, next_, past + 1
-                    past = end
-                elif broken := secrets.WITHIN_COPIES.match(text, past):
-                    past = broken.end()
-                else:
-                    break
-            is_cut_off = not text[end : end + 1].isalnum() and is_telling(held)
-            if whole or is_cut_off:
-                yield at, end if is_cut_off else whole, KNOWN
+    heads = "".join(f"[{re.escape(''.join(set(chars)))}]" for chars in zip(*groups, strict=False))
+    ends = dict.fromkeys(groups, 0)
+    for start in re.finditer(f"(?={heads})", text) if groups else ():
+        at = start.start()
+        head = text[at : at + HEAD_CHARS]
+        if at < ends.get(head, len(text)):
+            continue
+        group, held, first, whole = groups[head], head, 0, 0
+        end = past = at + len(head)
+        while True:
+            whole = end if group[first] == held else whole
+            longer = held + text[past : past + 1]
+            next_ = bisect_left(group, longer, first)
+            if longer != held and next_ < len(group) and group[next_].startswith(longer):
+                held, first, end = longer, next_, past + 1
+                past = end
+            elif broken := secrets.WITHIN_COPIES.match(text, past):
+                past = broken.end()
+            else:
+                break
+        ends[head] = past
+        is_cut_off = not text[end : end + 1].isalnum() and is_telling(held)
+        if whole or is_cut_off:
+            yield at, end if is_cut_off else whole, KNOWN
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:

@@ -67,7 +67,7 @@ LINES = re.compile(
 WINDOW_CHARS = 300
 """So far before and behind a word its form is looked for, and one that begins there so much further."""
 NAME_WORDS = tuple(
-    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|pepper|_pat|login'
+    "pass|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|pepper|_pat|login"
     "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
     "|jelsz|adgangskode|kodeord|lozink|geslo|parool|парол|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호"
     "|كلمة المرور|كلمة مرور|كلمة السر|كلمة سر|पासवर्ड|סיסמ|κωδικ|mật khẩu|รหัสผ่าน|kata sandi|mdp".split("|")
@@ -121,44 +121,50 @@ NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
 LEAD_CHARS = 32
 """So far before a value stand the words that lead to it."""
-CANDIDATE = re.compile(
-    r"(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
-    r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
-)
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
-LIKELY = re.compile(rf"[{_NEITHER}](?=[^{_NEITHER}]{{6}})(?=[^{_NEITHER}\d]*\d)[^{_NEITHER}]*?[^\W\d_]")
-"""What a line has that looks like a secret, letters and digits in one; most lines have nothing such."""
+_LONG = rf"(?=[^{_NEITHER}]{{6}})"
+_VALUE = rf"(?:[\w.@-]{{1,40}}[=:]{{1,2}}(?=[^\s=/]))?(?P<value>[^{_NEITHER}]{{5,200}}[^{_NEITHER}.:?])"
+CANDIDATE = re.compile(_LONG + _VALUE)
+LIKELY = re.compile(
+    rf"{_LONG}(?:(?<![^{_NEITHER}])|(?<=[\w-])(?![\w-]))"
+    rf"(?:(?=\*{{3}})|(?=[^{_NEITHER}\d]*\d)(?=[^{_NEITHER}]*?[^\W\d_])){_VALUE}"
+)
+"""A candidate that looks like a secret, letters and digits in one, or stands where one stood: ***."""
 NEAR_VALUE = re.compile(rf"\d(?<!\d\d)(?:[^{_NEITHER}]{{4}}|(?<=[^{_NEITHER}]{{4}}\d))")
-GIVEN_WORD = re.compile(r"[bdsvſBDSV](?i:ody|efault|tring|alue)")
-"""What stands near a name wherever `_near` finds a value: a number's first digit with four characters beside
-it, or a word of GIVEN. Both are looked for in a fifth of the time."""
+"""What stands in each that has eight characters: a number's first digit with four beside it. Most lines have
+none, and it is looked for in a tenth of the time."""
+GIVEN_WORD = re.compile(r"[bdsvſBDSV](?i:ody|efault|tring|alue)[\"' \t:=>(]")
+"""A word of GIVEN: behind it every candidate counts."""
 SENTENCE_END = re.compile(r"[.!]|[\r\n\t]|\Z")
 LED = late(
     r"(?:[:=>→：(\]?<›»]|は|是"
-    r"|(?:\b(?:is|was|to|as|\d|ist|lautet|est|es|é|è|er|je)|'s)(?: still| now)?)[\s\[({-]{0,8}\Z"
+    r"|(?:\W(?:is|was|to|as|\d|ist|lautet|est|es|é|è|er|je)|'s)(?: still| now)?)[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
-    r"(?i)(?:(?:value|--body|string\(\d{1,5}\))[\"']?[ \t:=>]{1,9}"
-    r"|(?:default|body|string)[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)\W{0,2}\Z"
+    r"(?:(?:[vV](?i:alue)|--(?i:body)|[sſS](?i:tring)\(\d{1,5}\))[\"']?[ \t:=>]{1,9}"
+    r"|(?:[dD](?i:efault)|[bB](?i:ody)|[sſS](?i:tring))[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)\W{0,2}\Z"
 )
 PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
-HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:|\"[xyn]\":")
-"""What a run of hexadecimal digits behind it is."""
+HASHED = late(r"hash|sha|md5|digest|sum|fingerprint|commit|revision|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
+"""What a run of hexadecimal digits behind it is, in small letters."""
 SIGN = re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"
+    r"[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"
     r"|[\d.]+[a-z%]{1,3}|[\w.-]+[~=:]+[\w.-]{1,7}|.*sha-?\d{1,3}|argon2\w{0,2}|v?\d+\.\d+\.\S*"
 )
-"""Ids, hashes, times, addresses, versions and files."""
+"""Ids, hashes, times, addresses, versions and files, in small letters."""
 HEADING = re.compile(r"[^:={}<>]{1,1000}")
 SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
+QUOTED = re.compile(r'"[^"]*"')
 LINE_BELOW = re.compile(r"\n(.*)")
-INSERTED = late(r"([^()\n]{1,1000})\)\s{0,20}(?i:values)\s{0,20}(?=\()")
+INSERTED = late(
+    r"([^()\n]{1,1000})\)\s{0,20}(?:(?i:values)\s{0,20}(?=\()|(?i:from\s{1,20}stdin)(?P<copied>[^\n]{0,80})(?=\n))"
+)
 INSERTED_ROW = re.compile(r"[\s,]{0,20}\(([^()\n]{1,4000})\)")
-"""Names of columns behind their bracket, and a row of values for them."""
+"""Names of columns behind their bracket, and a row of values for them; rows that are copied are lines."""
 
 
 def flattened(text: str) -> tuple[str, Callable[[int], int]]:
@@ -182,6 +188,8 @@ NEEDS = {
 }
 """What the value of each kind of name has to look like, by how the two are joined."""
 KINDS = ("password", "secret", "token", "key")
+TAKING = ("", *KINDS)
+"""What a word says of the values in its line, from what takes most for secrets on."""
 REDACTED = re.compile(r"\[redacted:[a-z-]{1,40}:[0-9a-f]{6}\]|ENC(?:\[[^\]\n]{1,4000}\]|\([^)\n]{1,4000}\))")
 """What stands in a secret's place: ours, and what SOPS or Jasypt encrypted."""
 
@@ -240,9 +248,10 @@ def _line(text: str, at: int, chars: int) -> tuple[int, int]:
 
 def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
+    told = dict[tuple[int, int], str]()
     for word in TELLING:
         for at in places(word):
-            yield from _telling(text, at, at + len(word), "")
+            yield from _telling(text, at + len(word), "", told)
     reached = set[tuple[str, int]]()
     for word in NAME_WORDS:
         end = below = 0
@@ -254,7 +263,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0].rstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
-            if KEY_WORDS.search(text, max(0, start - 12), stop):
+            if text[start:stop].lower() == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
                 kind = "token"
             if kind:
                 match = ASSIGNED.match(text, stop)
@@ -269,7 +278,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                         yield from _near(text, stop, kind, reached)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
             if kind or word in ("login", "credential", "auth", "identif"):
-                yield from _telling(text, start, stop, kind or "secret")
+                yield from _telling(text, stop, kind or "secret", told)
 
 
 def _is_value(kind: str, value: str, joint: str) -> bool:
@@ -309,17 +318,23 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines. Each leads on to the next, so what is behind one that
     a name of this kind has `reached` before is found."""
-    found, past, is_password, near = at, at, kind == "password", (text, at, at + NEAR_CHARS)
-    if kind == "key" or not (NEAR_VALUE.search(*near) or GIVEN_WORD.search(*near)):
+    if kind == "key":
         return
-    while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
+    found, past, is_password = at, at, kind == "password"
+    while True:
+        last = found + NEAR_CHARS
+        is_giving = GIVEN_WORD.search(text, found, last) is not None
+        if not is_giving and not NEAR_VALUE.search(text, past, last):
+            return
+        if not (match := (CANDIDATE if is_giving else LIKELY).search(text, past, last)):
+            return
         past = match.end()
         value, (begin, end) = match["value"], match.span("value")
-        if value.startswith("***"):  # where one stood
+        if value.startswith("***") or (kind, end) in reached:  # where one stood or was found
             return
         lead = text[max(found, begin - LEAD_CHARS) : begin]
-        is_given = GIVEN.search(lead) is not None
-        if not is_given and (len(value) < 8 or match.start() < begin):
+        is_given = is_giving and GIVEN.search(lead) is not None
+        if not is_given and (len(value) < 8 or match.start() < begin or not MIXED.match(value)):
             continue
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
         is_quoted, is_below = before in "\"'`>" and follows[:1] in tuple("\"'`<"), "\n" in gap
@@ -327,10 +342,10 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
         is_alone = is_quoted or SENTENCE_END.match(follows) is not None
         if is_below and not is_alone:
             continue
-        is_told = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap)
+        is_told = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
         is_next = is_below and not gap.rpartition("\n")[2].strip()
         is_key = (is_told and len(value) >= 16) or (is_next and len(value) in (32, 36))
-        is_shaped = (not is_told and SHAPE.fullmatch(value)) or (HEX.fullmatch(value) and not is_key)
+        is_shaped = (not is_told and SHAPE.fullmatch(value.lower())) or (HEX.fullmatch(value) and not is_key)
         if is_given:
             joint = "text" if is_alone else "likely"
         elif is_next and not is_shaped:
@@ -342,28 +357,29 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
         else:
             joint = "likely" if is_led else "none"
         if _is_value(kind, value, joint):
-            if (kind, end) in reached:
-                return
             reached.add((kind, end))
             found = end
             yield begin, end, "password" if is_password else "secret"
 
 
-def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
-    """Values that look as secrets in the same line as a name, whatever stands between."""
-    begin, end = _line(text, stop, NEAR_CHARS)
-    if begin == stop - NEAR_CHARS and text[end : end + 1] != "\n":  # so long a line is none that people read
+def _telling(text: str, at: int, kind: str, told: dict[tuple[int, int], str]) -> Iterator[Found]:
+    """Values that look as secrets in the same line as a name that ends there, whatever stands between. `told`
+    has the lines of the names before: one that takes as much for secrets finds nothing more."""
+    line = begin, end = _line(text, at, NEAR_CHARS)
+    if begin == at - NEAR_CHARS and text[end : end + 1] != "\n":  # so long a line is none that people read
         return
-    for match in CANDIDATE.finditer(text, begin, end) if LIKELY.search(text, begin, end) else ():
+    if line in told and TAKING.index(told[line]) <= TAKING.index(kind):
+        return
+    told[line] = kind
+    for match in LIKELY.finditer(text, begin, end) if NEAR_VALUE.search(text, begin, end) else ():
         value, (first, last) = match["value"], match.span("value")
-        if not MIXED.match(value):
-            continue
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
         is_odd = is_cased or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
         need = Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM
-        is_none = SHAPE.fullmatch(value) or HASHED.search(text, max(begin, first - 16), first)
-        if looks(value) >= need and not is_none:
+        if need is Looks.NEVER or SHAPE.fullmatch(value.lower()):
+            continue
+        if not HASHED.search(text[max(begin, first - 16) : first].lower()) and looks(value) >= need:
             yield first, last, "secret"
 
 
@@ -371,14 +387,16 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     """Cells of a table below the heading at `at`, or of the rows that SQL inserts into columns named there;
     gives where the table ends."""
     begin, end = text.rfind("\n", max(0, at - 1000), at) + 1, text.find("\n", at, at + 1000)
-    separator = SEPARATORS.search(text, begin, end) if HEADING.fullmatch(text, begin, end) else None
     opens = text.rfind("(", begin, at)
     if inserted := INSERTED.match(text, opens + 1) if opens >= 0 else None:
-        (begin, end), mark = inserted.span(1), ","
-    elif end < 0 or separator is None:
-        return at
+        (begin, end), mark, copied = inserted.span(1), ",", inserted["copied"]
+        row = INSERTED_ROW if copied is None else LINE_BELOW
+        row_mark = "," if copied is None or "csv" in copied.lower() else "\t"
+    elif end >= 0 and HEADING.fullmatch(text, begin, end) and (found := SEPARATORS.search(text, begin, end)):
+        row, mark = LINE_BELOW, found[0]
+        row_mark = mark
     else:
-        mark = separator[0]
+        return at
     heads = _cells(text[begin:end], mark)
     column = len(_cells(text[begin:end], mark, at - begin)) - 1
     if (
@@ -387,11 +405,10 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
         and heads[column].count(" ") < 3
         and not any(cell[:1].isdigit() for cell in heads)
     ):
-        row = INSERTED_ROW if inserted else LINE_BELOW
         end = inserted.end() if inserted else end
         while match := row.match(text, end):
             begin, end, line = match.start(1), match.end(), match[1]
-            cells = _cells(line, mark)
+            cells = _cells(line, row_mark)
             if len(cells) == len(heads):
                 value = cells[column]
                 start = begin + line.find(value, len("|".join(cells[:column])))
@@ -405,6 +422,6 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
 
 def _cells(line: str, mark: str, end: int | None = None) -> list[str]:
     """A line's cells, or those up to a place in it; what stands in quotes is one."""
-    line = re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(mark[0], "\0"), line)[:end]
+    line = QUOTED.sub(lambda quoted: quoted[0].replace(mark[0], "\0"), line)[:end]
     cells = re.split(r" {2,}", line.lstrip()) if mark[0] == " " else line.split(mark)
     return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]

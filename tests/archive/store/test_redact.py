@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import time
 
@@ -256,6 +257,21 @@ def test_each_row_of_a_long_dump_is_searched_once() -> None:
     rows = 200
     found = find("(id, password, token) values (1, 'aB3dE5fG7hJ9', 'x')\n" * rows)
     assert rows <= len(found) <= 5 * rows
+
+
+@pytest.mark.parametrize("name", ["token", "secret", "auth", "password", "creds"])
+def test_a_line_is_searched_once_however_many_names_it_has(name: str) -> None:
+    text = f"{name} " * 12 + "or what aB3dE5fG7hJ9kL2mN4pQ6 may be"
+    assert 1 <= len(find(text)) <= 4
+
+
+def test_many_known_secrets_take_no_more_time_than_few() -> None:
+    rng = random.Random(1)
+    known = ["".join(rng.choices(MIXED, k=16)) for _ in range(20_000)]
+    text = "".join(rng.choices(MIXED, k=400_000))
+    began = time.thread_time()
+    redact(text, known)
+    assert time.thread_time() - began < 3
 
 
 def restored(text: str, result: Redacted) -> str:

@@ -89,6 +89,9 @@ HARMLESS = (
     "{0}_length=412/423",
     "see the {0} in src/app/page2.html",
     "apt\tbase-{0}\t3.6.1\napt\tbash\t5.2.15-2+b8",
+    "COPY t (id, {0}_id, {0}) FROM stdin;\n1\t77\t\\N\n",
+    "{0} plugin\nplugin: caching_sha2_password",
+    "existingSecret: shop-{0}-v2",
     "import {0}\nfrom model import claude-sonnet-4-20250514",
 )
 
@@ -130,6 +133,10 @@ def test_what_is_no_value_stays(form: str) -> None:
         (f"bundle config --local github.com {'ab01' * 10}:x-oauth-basic", "ab01ab01"),
         ("- https://conda.anaconda.org/t/a1b2c3d4e5f6/acme/linux-64", "a1b2c3d4e5f6"),
         ("https://c.acme.io/t/ac-0a1b2c3d-1111-2222-3333-444455556666/get/x", "0a1b2c3d"),
+        ("COPY t (id, password) FROM stdin;\n1\tGarten-tor\n\\.\n", "Garten-tor"),
+        ('COPY "t" ("id", "passwd") FROM STDIN WITH (FORMAT csv);\n1,Garten-tor\n', "Garten-tor"),
+        ("lftp -u ada,Gartentor88 ftp.acme.io", "Gartentor88"),
+        (f"require('twilio')('AC{'4f' * 16}', '{'5e' * 16}')", "5e5e5e"),
     ],
 )
 def test_a_form_that_no_labelled_text_has_goes(text: str, secret: str) -> None:
