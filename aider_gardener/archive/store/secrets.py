@@ -248,10 +248,10 @@ def _line(text: str, at: int, chars: int) -> tuple[int, int]:
 
 def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
-    told = dict[tuple[int, int], str]()
+    searched = dict[tuple[int, int], str]()
     for word in TELLING:
         for at in places(word):
-            yield from _telling(text, at + len(word), "", told)
+            yield from _telling(text, at + len(word), "", searched)
     reached = set[tuple[str, int]]()
     for word in NAME_WORDS:
         end = below = 0
@@ -278,7 +278,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                         yield from _near(text, stop, kind, reached)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
             if kind or word in ("login", "credential", "auth", "identif"):
-                yield from _telling(text, stop, kind or "secret", told)
+                yield from _telling(text, stop, kind or "secret", searched)
 
 
 def _is_value(kind: str, value: str, joint: str) -> bool:
@@ -342,10 +342,10 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
         is_alone = is_quoted or SENTENCE_END.match(follows) is not None
         if is_below and not is_alone:
             continue
-        is_told = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
+        is_stated = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
         is_next = is_below and not gap.rpartition("\n")[2].strip()
-        is_key = (is_told and len(value) >= 16) or (is_next and len(value) in (32, 36))
-        is_shaped = (not is_told and SHAPE.fullmatch(value.lower())) or (HEX.fullmatch(value) and not is_key)
+        is_key = (is_stated and len(value) >= 16) or (is_next and len(value) in (32, 36))
+        is_shaped = (not is_stated and SHAPE.fullmatch(value.lower())) or (HEX.fullmatch(value) and not is_key)
         if is_given:
             joint = "text" if is_alone else "likely"
         elif is_next and not is_shaped:
@@ -362,15 +362,15 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
             yield begin, end, "password" if is_password else "secret"
 
 
-def _telling(text: str, at: int, kind: str, told: dict[tuple[int, int], str]) -> Iterator[Found]:
-    """Values that look as secrets in the same line as a name that ends there, whatever stands between. `told`
-    has the lines of the names before: one that takes as much for secrets finds nothing more."""
+def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]) -> Iterator[Found]:
+    """Values that look as secrets in the same line as a name that ends there, whatever stands between.
+    `searched` has the lines of the names before: one that takes as much for secrets finds nothing more."""
     line = begin, end = _line(text, at, NEAR_CHARS)
     if begin == at - NEAR_CHARS and text[end : end + 1] != "\n":  # so long a line is none that people read
         return
-    if line in told and TAKING.index(told[line]) <= TAKING.index(kind):
+    if line in searched and TAKING.index(searched[line]) <= TAKING.index(kind):
         return
-    told[line] = kind
+    searched[line] = kind
     for match in LIKELY.finditer(text, begin, end) if NEAR_VALUE.search(text, begin, end) else ():
         value, (first, last) = match["value"], match.span("value")
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
