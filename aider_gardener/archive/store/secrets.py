@@ -342,10 +342,10 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
         is_alone = is_quoted or SENTENCE_END.match(follows) is not None
         if is_below and not is_alone:
             continue
-        is_stated = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
+        is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
         is_next = is_below and not gap.rpartition("\n")[2].strip()
-        is_key = (is_stated and len(value) >= 16) or (is_next and len(value) in (32, 36))
-        is_shaped = (not is_stated and SHAPE.fullmatch(value.lower())) or (HEX.fullmatch(value) and not is_key)
+        is_key = (is_named and len(value) >= 16) or (is_next and len(value) in (32, 36))
+        is_shaped = (not is_named and SHAPE.fullmatch(value.lower())) or (HEX.fullmatch(value) and not is_key)
         if is_given:
             joint = "text" if is_alone else "likely"
         elif is_next and not is_shaped:
