@@ -8,7 +8,8 @@ acknowledged, not forgotten, and are not there: what an ended chat had said goes
 removed. `lost of open chats` counts those that were said since a chat began, `untold` runs that lost some, in
 which a chat was open all the while, and neither a chat nor the next opening said a line: one that begins in a
 folder without an archive cannot know of one. `stuck` counts chats that did not go on, `ended` those
-that ended by themselves.
+that ended by themselves, and of an act with which exit code: one below 0 is a signal, and -7 (SIGBUS) the one
+that any program gets which has SQLite's index of the log mapped while another copies over it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from aider_gardener.archive.store import schema
 from bench.attacks.kills import looked_at, writer
 from bench.attacks.results import keep, parser_of
 
-WRITERS, TURNS_AFTER, HELD_SECONDS = 2, 4, 1.0
+WRITERS, TURNS_AFTER, HELD_SECONDS, ENDING_SECONDS = 2, 4, 1.0, 5.0
 COUNTED = ("messages acknowledged", "lost", "lost of open chats", "untold", "stuck", "ended")
 FOLDER, FILE = ".aider.gardener", "gardener.db"
 ENDINGS = ("", "-wal", "-shm")
@@ -215,8 +216,13 @@ def one_run(project: Path, act: str, seed: str) -> Counter[str]:
     for each in writers:
         each.hear(lambda: False)  # what was said before it was done
     before = [len(each.told) for each in writers]
-    found["stuck"] += sum(not each.goes_on(TURNS_AFTER) for each in writers)
-    found["ended"] += sum(not each.process.is_alive() for each in writers)
+    for each in writers:
+        goes_on = each.goes_on(TURNS_AFTER)
+        each.process.join(0 if goes_on else ENDING_SECONDS)  # its pipe is closed before it has ended
+        code = each.process.exitcode
+        found["ended"] += code is not None
+        found[f"exit code {code}"] += code is not None
+        found["stuck"] += not goes_on and code is None
     for each in writers:
         each.kill()
     if act in AFTERWARDS:

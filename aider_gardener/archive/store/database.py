@@ -33,6 +33,7 @@ RETRY_SECONDS = 0.05
 FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
 FALTERING_SECONDS = 1.0
 """What a file system that fails for a moment says, and how long opening is tried again then."""
+WRITING = "BEGIN IMMEDIATE"
 NO_TEXT = "a text that is no UTF-8"
 HEADER_PLACES = 60, 68
 """Where a file's header has `user_version` and `application_id`."""
@@ -54,7 +55,7 @@ class Unavailable(StoreError):
     """The file cannot be written or read for the moment; what was to be written may be tried again."""
 
 
-def is_damage(error: BaseException) -> bool:
+def is_damage(error: BaseException | None) -> bool:
     """Whether SQLite says that the file's contents are broken."""
     is_altered = getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ)
     return is_altered or isinstance(error, (apsw.CorruptError, apsw.NotADBError))
@@ -103,6 +104,10 @@ class LogGone(Gone):
     with those who hold it."""
 
 
+class Older(Gone):
+    """The file was overwritten by what it was before: what was said since is not in it."""
+
+
 class OtherVersion(StoreError):
     """The file is an archive of another version: it must not be touched."""
 
@@ -141,6 +146,8 @@ class Database:
         self._identity: tuple[int, int] | None = None
         self._is_identity_kept = False
         self._log: list[tuple[int, int] | None] = []
+        self._reached: schema.Reached | None = None
+        self._version = -1
         self.number: object = None
         if path is None:
             self.connect()
@@ -202,7 +209,7 @@ class Database:
             if self.path is not None and is_damage(error):
                 self._check_unread(self.path, error)
             raise
-        self._connection, self.number = db, schema.number_of(db)
+        self._connection, self.number, self._reached = db, schema.number_of(db), None
         # Some file systems number a file anew when it is first written, or whenever they are asked.
         self._is_identity_kept = self.path is not None and self._identity == location.identity(self.path)
         has_log = self._is_identity_kept and not self.read_only and db.pragma("journal_mode") == "wal"
@@ -254,7 +261,7 @@ class Database:
             data = bytearray(other.outside(lambda db: db.serialize("main")))
             data[LOG_BYTES] = NO_LOG
             self.live.deserialize("main", bytes(data))
-        if self.outside(lambda db: db.execute("PRAGMA quick_check(1)").get) != "ok":
+        if self.outside(lambda db: db.execute("PRAGMA integrity_check(1)").get) != "ok":
             raise StoreError(explain(apsw.CorruptError(), other.path))
 
     def read(self, step: Step[Result]) -> Result:
@@ -265,7 +272,7 @@ class Database:
         """Run a step in one transaction: all of it is on disk afterwards, or nothing."""
         if self.read_only:
             raise StoreError(READ_ONLY.format(path=self.path))
-        return self._run(step, "BEGIN IMMEDIATE")
+        return self._run(step, WRITING)
 
     def outside(self, step: Step[Result]) -> Result:
         """Run a step that may not stand in a transaction (checkpoints)."""
@@ -329,7 +336,7 @@ class Database:
         return self.path is not None and location.identity(self.path) not in (self._identity, None)
 
     def _check_file(self) -> None:
-        """Raise Gone unless the file that is open is still the one at its place."""
+        """Raise Gone unless the file that is open is still the one at its place, and no older."""
         if self.path is None:
             return
         try:
@@ -344,6 +351,11 @@ class Database:
             raise Gone("the file was emptied")
         if self._log and self._log_identities() != self._log:
             raise LogGone("its log is gone")
+        if self.live.data_version() != self._version:  # another process has written
+            now = schema.reached(self.live)
+            if self._reached is not None and schema.is_older(self.live, now, self._reached):
+                raise Older("an older one was copied over it")
+            self._reached, self._version = now, self.live.data_version()
 
     def _run(self, step: Step[Result], begin: str) -> Result:
         with self._lock:
@@ -373,7 +385,10 @@ class Database:
             if not part:
                 self._check_file()
             result = step(self.live)
+            reached = schema.reached(self.live) if begin == WRITING and not part else None
             self.live.execute(f"RELEASE {part}" if part else "COMMIT")
+            if reached is not None:
+                self._reached, self._version = reached, self.live.data_version()
         except BaseException as error:
             db = self._connection
             if db is not None and db.in_transaction:  # after some errors SQLite itself has undone all
@@ -382,6 +397,8 @@ class Database:
                 raise apsw.CorruptError(NO_TEXT) from error
             if isinstance(error, apsw.ConstraintError):  # an index, that of words too, is another than it was
                 raise apsw.CorruptError(BAD_INDEX) from error
+            if isinstance(error, apsw.SQLError) and not part and schema.is_empty(self.live):
+                raise Gone("its tables are gone") from error
             raise
         finally:
             self._depth -= 1

@@ -285,6 +285,7 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     sessions_sql = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
     emptied = [row[0] for row in db.execute(sessions_sql, (listed,))]
     db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
+    schema.note_forgotten(db)
     _delete(db, only_here)
     sql = """DELETE FROM sessions WHERE number IN (SELECT value FROM json_each(?))
              AND number NOT IN (SELECT session FROM occurrences)"""
@@ -350,6 +351,7 @@ def forget_session(db: apsw.Connection, session: str) -> int:
     _note_session(db, session)
     count = forget(db, _occurring_only_at(db, places).values())
     db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
+    schema.note_forgotten(db)
     if session not in sessions.open_elsewhere(db):
         db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     db.execute("DELETE FROM state WHERE session = ? AND key != ?", (session, TRANSCRIPT_KEY))

@@ -166,7 +166,7 @@ def export_of_other(old: apsw.Connection) -> Iterator[Record]:
     """The records of another archive. What is damaged there raises ValueError: it is no fault of this one."""
     try:
         yield from export(old)
-    except (apsw.Error, TypeError, UnicodeDecodeError) as error:
+    except (apsw.Error, AttributeError, TypeError, UnicodeDecodeError) as error:
         raise ValueError("damaged") from error
 
 

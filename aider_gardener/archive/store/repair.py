@@ -105,16 +105,18 @@ def is_cut_off(path: Path) -> bool:
 def log_left(path: Path) -> tuple[int, bool]:
     """How many frames of whole transactions the log has that a killed process left behind, by its index where
     that is of this log (what a process was killed before it said there, others write over); and whether it is
-    shorter than that index says. To be asked of a file before it is opened, which makes the index anew."""
+    shorter than that index says, or an older log. To be asked of a file before it is opened, which makes the
+    index anew."""
     log = _log(path)
-    listed = len(log.whole)
+    listed, there = len(log.whole), log.frames
     with contextlib.suppress(OSError), files.open_plain(path.with_name(f"{path.name}-shm")) as file:
         head = file.read(INDEX_BYTES)
         is_valid = len(head) == INDEX_BYTES and head[:INDEX_HEADER] == head[INDEX_HEADER : 2 * INDEX_HEADER]
-        if is_valid and log.salt in (b"", head[32:40]):
+        if is_valid and log.salt <= head[32:40]:  # each further log has one that is greater
+            there = log.frames if log.salt == head[32:40] else 0
             listed, in_file = (int.from_bytes(head[at : at + 4], sys.byteorder) for at in (16, 96))
             listed = listed if listed > in_file else 0
-    return min(len(log.whole), listed), listed > log.frames
+    return min(len(log.whole), listed), listed > there
 
 
 class Log(NamedTuple):
@@ -154,7 +156,7 @@ def make_copy(database: Database) -> None:
     if path is None or path.stat().st_size > LARGEST_COPIED_BYTES:
         return
     put_back(database)
-    known = database.read(schema.last_forgotten)
+    known = database.read(schema.reached).forgotten
     part = path.with_name(f"{location.COPY_NAME}.{os.getpid()}{PART_ENDING}")
     part.unlink(missing_ok=True)
     try:
@@ -167,7 +169,7 @@ def make_copy(database: Database) -> None:
             is_sound = target.execute("PRAGMA quick_check(1)").get == "ok"
         if is_sound:
             os.replace(part, copy_of(path))
-            if database.read(schema.last_forgotten) != known:  # by another process meanwhile
+            if database.read(schema.reached).forgotten != known:  # by another process meanwhile
                 drop_copy(path)
     finally:
         location.remove(part)
@@ -207,8 +209,8 @@ def _ids(db: apsw.Connection) -> set[str]:
 def add_seen(database: Database, seen: Database) -> None:
     """Add what was seen of an archive through a log that was removed, and what it lacks without that, unless
     something was forgotten since. Raises StoreError."""
-    known = (None, seen.read(schema.last_forgotten))
-    if seen.read(_ids) - database.read(_ids) and database.read(schema.last_forgotten) in known:
+    known = (0, seen.read(schema.reached).forgotten)
+    if seen.read(_ids) - database.read(_ids) and database.read(schema.reached).forgotten in known:
         found, fault = records.export_of_other(seen.live), DAMAGED.format(path=database.path)
         database.write(lambda db: records.add_all(db, found, fault))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 import apsw
@@ -21,7 +22,8 @@ APPLICATION_ID = 0x41474431
 VERSION = 11
 OWN, NUMBER, FORGOTTEN = "", "owner", "forgotten"
 """The session under which `state` has what is the archive's own, neither exported nor imported, and the keys
-of the number that it has in common with its copies alone, and of another that each forgetting changes."""
+of the number that it has in common with its copies alone, and of one that grows by chance with each
+forgetting: it tells what is older, and copies that went their own ways."""
 
 CHECKSUMS, CHECKSUM_BYTES = "cksmvfs", 8
 """The name under which files are opened so, and the room that it needs at the end of each page."""
@@ -127,12 +129,33 @@ def number_of(db: apsw.Connection) -> object:
 
 def note_forgotten(db: apsw.Connection) -> None:
     """Note that something is forgotten."""
-    db.execute("INSERT OR REPLACE INTO state VALUES (?, ?, randomblob(16))", (OWN, FORGOTTEN))
+    sql = """INSERT INTO state VALUES (?, ?, 1 + (random() & 0xffffffff))
+             ON CONFLICT DO UPDATE SET value = value + excluded.value"""
+    db.execute(sql, (OWN, FORGOTTEN))
 
 
-def last_forgotten(db: apsw.Connection) -> object:
-    """What is another after each forgetting; None where nothing ever was."""
-    return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (OWN, FORGOTTEN)).get
+class Reached(NamedTuple):
+    """How far an archive had come: what was said last (None for nothing), and a number that is greater after
+    each forgetting, 0 where nothing ever was."""
+
+    number: int | None
+    at: float | None
+    forgotten: int
+
+
+def reached(db: apsw.Connection) -> Reached:
+    sql = """SELECT max(number), at, ifnull(CAST((SELECT value FROM state WHERE session = ? AND key = ?)
+             AS INTEGER), 0) FROM occurrences"""
+    return Reached(*db.execute(sql, (OWN, FORGOTTEN)).get)
+
+
+def is_older(db: apsw.Connection, now: Reached, before: Reached) -> bool:
+    """Whether an archive is no longer as far as it was: less was forgotten, or no more and what was said last
+    is not there."""
+    if now.forgotten != before.forgotten:
+        return now.forgotten < before.forgotten
+    at = db.execute("SELECT at FROM occurrences WHERE number = ?", (before.number,)).get
+    return bool(at != before.at)
 
 
 def create(db: apsw.Connection) -> bool:

@@ -41,11 +41,13 @@ from aider_gardener.archive.store.database import (
     Database,
     Gone,
     LogGone,
+    Older,
     Result,
     Step,
     Unavailable,
     explain,
     has_log,
+    is_damage,
 )
 from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
@@ -63,7 +65,10 @@ if TYPE_CHECKING:
 
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
-ANOTHER = "{path} is another archive than before: what this chat holds is written into it"
+ANOTHER = (
+    "{path} is another archive than before, or an older one: what this chat holds is written into it; what"
+    " others said since may be missing, and what was forgotten be there again"
+)
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 IN_MEMORY_ONLY = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "taken into the archive: {lines} written where it could not be"
@@ -250,7 +255,7 @@ class Store:
         path, number = self._file.path, self._file.number
         if path is None:
             return False
-        is_log = isinstance(error, LogGone)
+        is_log, is_older = isinstance(error, LogGone), isinstance(error, Older)
         in_memory = self._in_memory() if is_log and not self._file.take_log() else None
         self._file.close()
         self.generation += 1
@@ -260,9 +265,9 @@ class Store:
             if isinstance(error, Gone) and not path.exists():
                 self.notice = REMOVED.format(path=path) + repair.set_copy_aside(path)
                 self._file.connect()
-            elif is_log or self._file.is_replaced():
+            elif is_log or is_older or self._file.is_replaced():
                 self._file.connect()
-                if self._file.number != number:
+                if is_older or self._file.number != number:
                     self.notice = ANOTHER.format(path=path)
                 if in_memory is not None:
                     with contextlib.suppress(StoreError):  # what a chat holds is written again all the same
@@ -280,7 +285,8 @@ class Store:
         try:
             return self._db.read(step)
         except Unavailable as error:
-            if self._file.is_open or self._file.path is None:
+            is_lost = not self._file.is_open or is_damage(error.__cause__)
+            if not is_lost or self._file.path is None:
                 raise
             with self._lock:
                 if self._db is self._file:

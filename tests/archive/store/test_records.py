@@ -11,7 +11,7 @@ import pytest
 from made_lines import put
 from made_search import rows_in
 
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import open_store, records
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Level, Rendition
 
@@ -53,6 +53,15 @@ def test_an_export_with_one_strange_value_is_taken_whole_or_not_at_all(tmp_path:
             assert (other.events(), other.verify()) and other.export(tmp_path / "again"), seed
         other.close()
     assert 50 < refused < 200
+
+
+def test_a_value_in_another_archive_that_is_no_text_is_told_as_damage() -> None:
+    """As where pages of two states of it are mixed."""
+    damaged = open_store(None)
+    put(damaged, "some text", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    damaged.database.write(lambda db: db.execute("UPDATE renditions SET text = 5"))
+    with pytest.raises(ValueError, match="damaged"):
+        list(records.export_of_other(damaged.database.live))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import apsw
@@ -30,6 +31,7 @@ from aider_gardener.archive.store import (
     repair,
     schema,
 )
+from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Level, Rendition
@@ -491,8 +493,17 @@ def remove_folder(path: Path) -> None:
     shutil.rmtree(path.parent)
 
 
+def bare(path: Path) -> None:
+    """What it was before its tables were made, copied over it."""
+    other = path.with_name("bare")
+    other.touch()
+    with contextlib.closing(schema.opened(other, apsw.SQLITE_OPEN_READWRITE, "")) as db:
+        db.pragma("user_version", schema.VERSION)
+    shutil.copyfile(other, path)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="an open file can be neither removed nor cut off there")
-@pytest.mark.parametrize("harm", [empty, cut, remove, remove_folder, Path.unlink])
+@pytest.mark.parametrize("harm", [empty, cut, bare, remove, remove_folder, Path.unlink])
 def test_an_archive_that_goes_in_mid_chat_is_noticed_and_written_again(
     tmp_path: Path, harm: Callable[[Path], None]
 ) -> None:
@@ -602,9 +613,74 @@ def test_a_chat_says_that_its_archive_is_another_one_now(tmp_path: Path) -> None
     os.rename(tmp_path / "a", tmp_path / "kept")
     open_store(tmp_path / "a").close()
     chat.turn()
-    assert "is another archive than before: what this chat holds" in chat.notices[0]
+    assert "is another archive than before, or an older one: what this chat holds" in chat.notices[0]
     chat.close()
     assert stored(tmp_path / "a") == chat.said() and len(chat.said()) == 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be overwritten there")
+@pytest.mark.parametrize("endings", [("", "-wal", "-shm"), ("-shm", "-wal", "")])
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_an_older_archive_that_is_copied_over_an_open_one_is_told_and_written_again(
+    tmp_path: Path, endings: Sequence[str], is_forgotten: bool
+) -> None:
+    place, older = tmp_path / "a", tmp_path / "older"
+    first, second = Played(place), Played(place, name="t")
+    first.play(2)
+    second.play(2)
+    shutil.copytree(place, older)
+    first.play(2)
+    second.play(1)
+    gone = next(iter(first.gardener.state.chat.entries.values()))
+    if is_forgotten:
+        first.forget(gone.id)
+    for ending in endings:
+        shutil.copyfile(older / f"gardener.db{ending}", place / f"gardener.db{ending}")
+    for chat in (second, first):
+        chat.turn()
+        (notice,) = chat.notices
+        assert "is another archive than before, or an older one" in notice and "\n" not in notice
+        assert "what was forgotten be there again" in notice  # the older one has it
+    for chat in (first, second):
+        chat.close()
+    said = [text or gone.content for text in first.said()]
+    assert stored(place) == said and len(said) == 10
+    assert stored(place, "t") == second.said() and len(second.said()) == 8
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be cut off there")
+def test_a_chat_goes_on_beside_an_archive_that_is_damaged_again_as_soon_as_it_is_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, path, begin = open_store(tmp_path), tmp_path / "gardener.db", repair.begin_anew
+
+    def emptied_again(*given: Any) -> str:
+        line = begin(*given)
+        empty(path)
+        return line
+
+    put(store, "said before", 0)
+    empty(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(repair, "begin_anew", emptied_again)
+        assert store.get_state("s", "x") is None
+    assert "until then messages wait in lines of JSON beside it" in store.notice
+    put(store, "said after", 1)
+    store.close()
+    assert "said after" in stored(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be overwritten there")
+def test_an_older_log_that_a_killed_chat_did_not_notice_is_told_at_the_next_start(tmp_path: Path) -> None:
+    place, left = tmp_path / "a", tmp_path / "left"
+    store = open_store(place)
+    gone = put(store, "said before", 0)
+    shutil.copyfile(place / "gardener.db-wal", tmp_path / "older")
+    store.forget([gone.id])  # a new log is begun
+    put(store, "said last", 1)
+    shutil.copyfile(tmp_path / "older", place / "gardener.db-wal")
+    shutil.copytree(place, left)  # as a kill leaves it
+    assert "some of what was said last before a chat ended is lost" in open_store(left).notice
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
@@ -761,6 +837,18 @@ def test_a_value_that_no_row_of_ours_has_does_not_end_the_repair(tmp_path: Path)
     store = open_store(tmp_path)
     assert "damaged" in "; ".join([store.notice, *store.verify()])
     assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in before]
+
+
+def test_an_archive_whose_index_fits_no_more_is_not_gone_on_with_in_memory(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    put(store, "said", 0)
+    db = store.database.live
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    db.pragma("writable_schema", True)
+    other = "replace(sql, 'indexed = 0', 'indexed = 1')"
+    db.execute(f"UPDATE sqlite_schema SET sql = {other} WHERE name = 'chunks_waiting'")
+    with pytest.raises(StoreError, match="damaged"):
+        Database(None).load(store.database)
 
 
 def test_rows_whose_numbers_go_back_have_an_end() -> None:
