@@ -100,9 +100,9 @@ class Redactor:
         if isinstance(value, Clean):
             return value
         with suppress(ValueError):
-            held = json.loads(value)
-            clean = cleaned(held, self)
-            if clean != held:
+            decoded = json.loads(value)
+            clean = cleaned(decoded, self)
+            if clean != decoded:
                 value = json.dumps(clean)
         return self(value).text
 
@@ -146,21 +146,21 @@ def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
         head = text[at : at + HEAD_CHARS]
         if at < ends.get(head, len(text)):
             continue
-        group, held, first, whole = groups[head], head, 0, 0
+        group, matched, first, whole = groups[head], head, 0, 0
         end = past = at + len(head)
         while True:
-            whole = end if group[first] == held else whole
-            longer = held + text[past : past + 1]
+            whole = end if group[first] == matched else whole
+            longer = matched + text[past : past + 1]
             next_ = bisect_left(group, longer, first)
-            if longer != held and next_ < len(group) and group[next_].startswith(longer):
-                held, first, end = longer, next_, past + 1
+            if longer != matched and next_ < len(group) and group[next_].startswith(longer):
+                matched, first, end = longer, next_, past + 1
                 past = end
             elif broken := secrets.WITHIN_COPIES.match(text, past):
                 past = broken.end()
             else:
                 break
         ends[head] = past
-        is_cut_off = not text[end : end + 1].isalnum() and is_telling(held)
+        is_cut_off = not text[end : end + 1].isalnum() and is_telling(matched)
         if whole or is_cut_off:
             yield at, end if is_cut_off else whole, KNOWN
 

@@ -156,7 +156,7 @@ def make_copy(database: Database) -> None:
     if path is None or path.stat().st_size > LARGEST_COPIED_BYTES:
         return
     put_back(database)
-    known = database.read(schema.reached).forgotten
+    forgotten = database.read(schema.reached).forgotten
     part = path.with_name(f"{location.COPY_NAME}.{os.getpid()}{PART_ENDING}")
     part.unlink(missing_ok=True)
     try:
@@ -169,7 +169,7 @@ def make_copy(database: Database) -> None:
             is_sound = target.execute("PRAGMA quick_check(1)").get == "ok"
         if is_sound:
             os.replace(part, copy_of(path))
-            if database.read(schema.reached).forgotten != known:  # by another process meanwhile
+            if database.read(schema.reached).forgotten != forgotten:  # by another process meanwhile
                 drop_copy(path)
     finally:
         location.remove(part)
@@ -188,13 +188,13 @@ def put_back(database: Database) -> int:
     made; returns how many entries. Raises StoreError."""
     if database.path is None:
         return 0
-    held = _opened_copy(copy_of(database.path), database.key, database.read(schema.number_of))
-    if held is None:
+    copy = _opened_copy(copy_of(database.path), database.key, database.read(schema.number_of))
+    if copy is None:
         return 0
-    with contextlib.closing(held):
-        lacking = _ids(held) - database.read(_ids)
+    with contextlib.closing(copy):
+        lacking = _ids(copy) - database.read(_ids)
         if lacking:
-            database.write(lambda db: _add_copy(held, db))
+            database.write(lambda db: _add_copy(copy, db))
     return len(lacking)
 
 
@@ -206,12 +206,12 @@ def _ids(db: apsw.Connection) -> set[str]:
     return found
 
 
-def add_seen(database: Database, seen: Database) -> None:
+def add_from_memory(database: Database, copy: Database) -> None:
     """Add what was seen of an archive through a log that was removed, and what it lacks without that, unless
     something was forgotten since. Raises StoreError."""
-    known = (0, seen.read(schema.reached).forgotten)
-    if seen.read(_ids) - database.read(_ids) and database.read(schema.reached).forgotten in known:
-        found, fault = records.export_of_other(seen.live), DAMAGED.format(path=database.path)
+    unchanged = (0, copy.read(schema.reached).forgotten)
+    if copy.read(_ids) - database.read(_ids) and database.read(schema.reached).forgotten in unchanged:
+        found, fault = records.export_of_other(copy.live), DAMAGED.format(path=database.path)
         database.write(lambda db: records.add_all(db, found, fault))
 
 
@@ -247,7 +247,7 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
     `database` is closed and is opened on the new one. A kill at any moment leaves the old one in its place,
     or the new one whole, if need be for `finish` to put it there."""
     part = path.with_name(f"{location.MENDED_NAME}.{os.getpid()}{PART_ENDING}")
-    seen = location.identity(path)
+    identity = location.identity(path)
     new = Database(part, key_source=database.key_source)
     try:
         try:
@@ -256,13 +256,13 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
             found = new.read(_ids)
         finally:
             new.close()
-        said = QUICKER.format(path=path)
-        if location.identity(path) == seen:
+        notice = QUICKER.format(path=path)
+        if location.identity(path) == identity:
             os.replace(part, path.with_name(location.MENDED_NAME))
             files.synced(path.parent)
             aside = set_aside(path, now)
             finish(path)
-            said = SAVED.format(path=path, aside=aside.name, saved=len(found))
+            notice = SAVED.format(path=path, aside=aside.name, saved=len(found))
         database.connect()
     except (StoreError, OSError, apsw.Error) as error:
         cause = error.__cause__ if isinstance(error.__cause__, apsw.Error) else error
@@ -271,7 +271,7 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
         location.remove(part)
     lost = sorted(listed - found)
     more = ", …" if len(lost) > NAMED else ""
-    return said + (NOT_SAVED.format(count=len(lost), ids=", ".join(lost[:NAMED]) + more) if lost else "")
+    return notice + (NOT_SAVED.format(count=len(lost), ids=", ".join(lost[:NAMED]) + more) if lost else "")
 
 
 def finish(path: Path) -> bool:
@@ -325,7 +325,7 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
     listed: set[str] = set()
 
     def step(db: apsw.Connection) -> None:
-        made = schema.number_of(db)
+        new_number = schema.number_of(db)
         db.execute("DELETE FROM state WHERE session = ?", (schema.OWN,))  # it is the same archive
         with contextlib.closing(_opened_damaged(damaged, key)) as old:
             if not key:
@@ -338,11 +338,11 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
                 _copy(old, db, "bodies")
             number = schema.number_of(db)
             if number is None:
-                db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
+                db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, new_number))
             _tidy(db)
-            if held := _opened_copy(copy, key, number):
-                with contextlib.closing(held):
-                    _add_copy(held, db)
+            if opened_copy := _opened_copy(copy, key, number):
+                with contextlib.closing(opened_copy):
+                    _add_copy(opened_copy, db)
             if not key:
                 _add_unchecked(old, db)
         _place(db)
@@ -387,12 +387,12 @@ def _read_first_page(old: apsw.Connection) -> None:
         old.pragma("checksum_verification", "on")
 
 
-def _add_copy(held: apsw.Connection, db: apsw.Connection) -> None:
+def _add_copy(copy: apsw.Connection, db: apsw.Connection) -> None:
     """Add what the copy holds and the archive lacks, within the caller's transaction."""
-    _copy(held, db, "sessions")  # by their numbers, which occurrences have
+    _copy(copy, db, "sessions")  # by their numbers, which occurrences have
     with contextlib.suppress(StoreError):  # one that is damaged itself gives what stands before that
-        records.add_all(db, records.export_of_other(held), DAMAGED)
-    _copy(held, db, "tombstones")
+        records.add_all(db, records.export_of_other(copy), DAMAGED)
+    _copy(copy, db, "tombstones")
 
 
 def _opened_copy(copy: Path, key: str, number: object) -> apsw.Connection | None:
@@ -400,10 +400,10 @@ def _opened_copy(copy: Path, key: str, number: object) -> apsw.Connection | None
     (None)."""
     with contextlib.suppress(OSError, *UNREADABLE):
         files.check_plain(copy)
-        held = opened(copy, apsw.SQLITE_OPEN_READONLY, key, query="mode=ro&immutable=1")
-        if schema.is_exact(held) and number in (None, schema.number_of(held)):
-            return held
-        held.close()
+        db = opened(copy, apsw.SQLITE_OPEN_READONLY, key, query="mode=ro&immutable=1")
+        if schema.is_exact(db) and number in (None, schema.number_of(db)):
+            return db
+        db.close()
     return None
 
 

@@ -271,7 +271,7 @@ class Store:
                     self.notice = ANOTHER.format(path=path)
                 if in_memory is not None:
                     with contextlib.suppress(StoreError):  # what a chat holds is written again all the same
-                        repair.add_seen(self._file, in_memory)
+                        repair.add_from_memory(self._file, in_memory)
             else:
                 self.notice = repair.begin_anew(self._file, path, self._clock())
         except (StoreError, apsw.Error, OSError) as fault:

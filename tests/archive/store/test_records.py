@@ -58,7 +58,7 @@ def test_an_export_with_one_strange_value_is_taken_whole_or_not_at_all(tmp_path:
 def test_a_value_in_another_archive_that_is_no_text_is_told_as_damage() -> None:
     """As where pages of two states of it are mixed."""
     damaged = open_store(None)
-    put(damaged, "some text", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    put(damaged, "some text", renditions=(Rendition(Level.LINE, "stub", 1),))
     damaged.database.write(lambda db: db.execute("UPDATE renditions SET text = 5"))
     with pytest.raises(ValueError, match="damaged"):
         list(records.export_of_other(damaged.database.live))
