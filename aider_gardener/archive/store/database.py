@@ -190,6 +190,7 @@ class Database:
         try:
             db.execute("BEGIN")  # another process may be making the file: all is of one moment
             self._check(db)
+            log = self._log_identities()
             db.execute("COMMIT")
             if not self.read_only:
                 if self.path is not None and location.make_private(self.path) and db.readonly("main"):
@@ -213,7 +214,8 @@ class Database:
         # Some file systems number a file anew when it is first written, or whenever they are asked.
         self._is_identity_kept = self.path is not None and self._identity == location.identity(self.path)
         has_log = self._is_identity_kept and not self.read_only and db.pragma("journal_mode") == "wal"
-        self._log = self._log_identities() if has_log else []
+        # A log that was there is known from the first reading on: another may have taken its place since.
+        self._log = (log if None not in log else self._log_identities()) if has_log else []
         self.set_patience()
 
     def _check(self, db: apsw.Connection) -> None:

@@ -24,6 +24,7 @@ from made_search import found
 
 from aider_gardener.archive.store import (
     Store,
+    database,
     entries,
     location,
     open_store,
@@ -542,6 +543,38 @@ def test_a_log_that_another_program_removes_takes_nothing_along(
     found = open_store(left)
     assert [entry.content for entry in found.session_entries("s")] == ["said before", "said after", "and on"]
     assert len(found.session_entries("t")) == 1 and found.notice == "" and found.verify() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be replaced there")
+@pytest.mark.parametrize("is_opened_anew", [False, True])
+def test_a_log_that_is_replaced_while_the_file_is_opened_takes_nothing_along(
+    tmp_path: Path, is_opened_anew: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As rsync replaces one file after the other: one is opened with the log of before."""
+    first, configure = open_store(tmp_path), database._configure
+    put(first, "said before", 0)
+    if is_opened_anew:
+        replace_by_a_copy(tmp_path / "gardener.db")
+
+    def replacing(*given: Any) -> None:
+        configure(*given)
+        monkeypatch.undo()
+        for ending in ("-wal", "-shm"):
+            replace_by_a_copy(tmp_path / f"gardener.db{ending}")
+
+    monkeypatch.setattr(database, "_configure", replacing)
+    second = first if is_opened_anew else open_store(tmp_path)
+    put(second, "said in the meantime", 1)
+    put(second, "said after", 2)
+    found = open_store(tmp_path)
+    assert [entry.content for entry in found.session_entries("s")][-2:] == [
+        "said in the meantime",
+        "said after",
+    ]
+
+
+def replace_by_a_copy(path: Path) -> None:
+    os.replace(shutil.copy(path, path.with_name("x")), path)
 
 
 def goes_on_without_its_log(store: Store, place: Path, of_another: str = "") -> Store:
