@@ -80,10 +80,10 @@ def kill_at(place: str, chance: random.Random) -> None:
         left -= 1
         return left == 0
 
-    def swapping(state: ChatState, made: Draft, began: float) -> Plan:
+    def swapping(state: ChatState, new_draft: Draft, began: float) -> Plan:
         if due():
             kill_self()
-        return swap(state, made, began)
+        return swap(state, new_draft, began)
 
     def recording(archive: Archive, *values: Any) -> None:
         if place == "before the record" and due():
