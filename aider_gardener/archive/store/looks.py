@@ -106,9 +106,10 @@ password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass:
 password ~ assword,passphrase ~
     (?i)ass(?:word|phrase)[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
     ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
-password ~ echo ,printf  ~
+password ~ echo ,printf ,<<< ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
+    |(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt).{0,80}(?<!<)<<<(?!<) ?VALUE
 password ~ net use,add_user,adduser,user add ~
     (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
     (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
@@ -128,9 +129,10 @@ password ~  as , als , comme , como , come , met  ~
     (?: \w{2,12}){0,3}? ["'`]?((?=\S{0,60}\d)(?=\S{0,60}[!*^%~#$&@])[^\s"'`]{8,200})
 token ~ app password,setup key,secret key,manual entry,entry key,key manually,totp,2fa ~
     \b((?=[A-Z]*[2-7])[A-Z2-7]{16,64})(?!\w)
-    |\w+ \w+[^:\n]{0,40}:\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
+    |\w+ \w+[^:\n]{0,40}(?::| is)\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
+pin ~ pin ~ (?i)\bpin\b[^.,:\d\n]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w.])
 pin ~ recovery code,backup code ~
-    (?i)(?:recovery|backup) codes?[^\n:]{0,60}:((?:\s{1,9}(?:[-*] |\d{1,2}[.)] )?
+    (?i)(?:recovery|backup) codes?\b.{0,80}?(?::|are|\n)((?:\s{1,9}(?:[-*] |\d{1,2}[.)] |and )?
     (?=[a-z-]{0,20}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){0,4},?(?=\s|$)){2,20})
 phrase ~ mnemonic,seed phrase,recovery phrase ~
     (?i)(?:mnemonic|phrase)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
@@ -202,7 +204,7 @@ STRONG = re.compile(
 """A value that no name, number or word looks like."""
 NO_SECRETS_END = late(
     r"(?i)(?:algo|algorithm|arn|backend|class|cost|count|encoding|endpoint|error|expires|expiry|field|file|format|from|hash|header|help|hint|id"
-    r"|index|kind|label|length|limit|message|mode|name|path|pattern|placeholder|policy|prefix|publickeytoken|provider|re|ref|regex"
+    r"|index|kind|label|length|limit|message|mode|name|path|pattern|placeholder|policy|prefix|publickeytoken|provider|ref|regex"
     r"|rule|second|size|state|status|stdin|text|title|ttl|type|url|uri|validator|version)s?[\W\d_]*$"
 )
 """Words at the end of a name that speak of a secret and hold none."""

@@ -148,7 +148,7 @@ PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
 HASHED = late(r"hash|sha|md5|digest|sum|fingerprint|commit|revision|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
 """What a run of hexadecimal digits behind it is, in small letters."""
 SIGN = re.compile(r"[!*^#&~$%]")
-KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
+KEY_WORDS = re.compile(r"(?i)\b(?:wi-?fi|api|access|private|signing|encryption|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
     r"[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"

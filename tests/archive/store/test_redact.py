@@ -104,6 +104,8 @@ def test_secrets_go(frame: str, secret: str) -> None:
         "https://discuss.acme.org/t/what-is-new-in-2026/77",
         "--- PASS: TestInk0 (0.00s)\n=== RUN   TestInk1\n--- PASS: TestInk1 (0.00s)",
         "W1011 a password should have NoEcho\nstack.yaml:3:3\n",
+        "<<<<<<< SEARCH\nlogin(user2)\n=======",
+        "the led pin: 13, pin 4410 is free, PIN must be 4 digits",
         "which version did I pass?\n0.15.0-rc.1\n",
     ],
 )

@@ -136,6 +136,12 @@ def test_what_is_no_value_stays(form: str) -> None:
         ("COPY t (id, password) FROM stdin;\n1\tGarten-tor\n\\.\n", "Garten-tor"),
         ('COPY "t" ("id", "passwd") FROM STDIN WITH (FORMAT csv);\n1,Garten-tor\n', "Garten-tor"),
         ("lftp -u ada,Gartentor88 ftp.acme.io", "Gartentor88"),
+        ("Şifre: gartentor", "gartentor"),
+        ("le PIN du badge est 482913", "482913"),
+        ("my backup codes are 8f3k-92md and x71p-44qz", "x71p-44qz"),
+        ("sudo -S true <<< 'Gar$tentor 8'", "tentor 8"),
+        ("the wifi key is 8hFq-22kd-PPz1", "8hFq-22kd-PPz1"),
+        ("the TOTP seed of ada is JBSW Y3DP EHPK 3PXP, scan it", "3PXP"),
         (f"require('twilio')('AC{'4f' * 16}', '{'5e' * 16}')", "5e5e5e"),
     ],
 )
