@@ -57,88 +57,115 @@ _PREFIXES = {
 
 _VALUE = r"""["']?((?<=")[^"$\n]{4,200}(?=")|(?<=')[^'\n]{4,200}(?=')|[^\s"'$<|-][^\s"'|<>]{3,200})"""
 _ROWS = r"""
-token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
-    \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|sha256~[\w-]{43}|(?<!\d)\d{8,10}:AA[\w-]{33}
-    |[\w.~-]{3}\dQ~[\w.~-]{31,34}|[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
+# tokens known by a mark within them, and what crypt(3) makes of passwords
+token ~ .atlasv1.,-us,:aa,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
+    \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|(?<!\d)\d{8,10}:AA[\w-]{33}
+    |[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
+# a signed address: who has it needs no login
 token ~ sig=,signature=,?code=,&code=,samlresponse= ~
     (?i)(?<![a-z])(?:sig(?:nature)?|(?<=[?&])code|samlresponse)=([\w%+/=-]{30,})
+# keys of chains and ids that are secrets, in hexadecimal digits that elsewhere are hashes
 token ~ accounts,secret id,secret_id,secretid,"keyname" ~
     (?i)"keyname"[^{}]{0,160}"value": "([\w+/=]{40,200})"|(?:accounts|secret[_ ]?id)\b.{0,40}?\b(?:0x)?
     ([\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\b
+# an API's client is made of an account and its token, which have no names
 token ~ client(,init(,')(,")( ~
     (?i)(?:client|init|["']\))\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']((?=\D{0,99}\d)[\w-]{20,200})["']
+# who knows the path may post or call
 webhook ~ hooks.slack.com,/webhooks/,webhook.office.com,infura.io,alchemy.com ~
     (?:slack\.com/\w{8,9}|/webhooks|/webhookb2|(?:infura\.io|alchemy\.com)(?:/ws)?/v\d)/([\w@/-]{20,})
-url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])[^\s"'`<>]{1,200})|([\w-]{20,}))@(?=[\w.\[-])
+# a user and a password before the host
+url-password ~ :// ~ ://[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])(?:[^\s"'`<>:]|:(?!//)){1,200})@(?=[\w.\[-])
+# the same in a DSN without ://
 url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})@(?:(?:tcp|unix)\(|/\w)
+# a line of .pgpass or of Postfix's sasl_passwd
 password ~ :5432:,:3306:,:*:,]:587,]:465,]:25 ~
     ^(?:[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+|\[[\w.-]+\]:\d+\s{1,9}[\w.@+-]+):(\S{4,200})\s{0,9}$
-authorization ~ bearer,basic,auth plain,auth login ~
-    (?i)(?:bearer|basic|auth (?:plain|login))(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
+# headers, also where a sentence quotes one
+authorization ~ bearer,basic,auth plain ~
+    (?i)(?:bearer|basic|auth plain)(?:\s{1,9}|(?<=er)[:=]\s)([\w+/=.~-]{16,})
+# a session's cookie is as good as a login
 cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
-password ~  -u,"-u",'-u',--user,--proxy-user, -a ,-auth ~
+# user:password as one argument
+password ~  -u,-user, -a ,-auth ~
     (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client|lftp)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
     |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%,"']{1,200}[:%,]([^\s"']{4,200})
+# the option that its value is glued to
 password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
+# options of one letter: of programs that mean a password by it, or beside a user's option
 password ~  -p,/p:, /p , -w , -a , -k , -n , -x , -hp ~
-    (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
-    |plink|pscp|security|ssh-keygen|usermod|keytool|schtasks|xfreerdp|mcrcon|signtool)\b.{0,200}?
+    (?:\b(?:7za?|zip|unzip|redis-cli|sshpass|ldap\w+|snmp\w+|ssh-keygen|xfreerdp|signtool)\b.{0,200}?
     \s(?:-[apPwkNAX]w?[ =]{1,2}|/p[: ]|-h?p(?=\S*\d))
     |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
-password ~ auth(,auth=(,auth ",ntication(,credential(,credentials(,connect(,nection(,login(,mysqli(,pdo( ~
+# a call that logs in: the text behind a user's name
+password ~ auth(,auth=(,auth ",credential(,connect(,nection(,login(,mysqli(,pdo( ~
     (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|mysqli|pdo)(?:=?\(| (?=["']))
     [^()\n]{0,120}?["'][\w.@\\-]{1,60}["'],\s{0,3}(?:Some\()?["'](?=[^"'\n]*\d)([^"'\n/:]{6,200})["']
+# the second password of an SNMP user
 password ~  -x  ~ \bsnmp\w+\b.{0,200}\s-X\s{1,9}VALUE
+# what is put into a vault by a command, whatever its name
 password ~ secrets set ~ secrets set\s(?:.{0,200}?\s)??[A-Za-z]\w{1,60}=VALUE
+# the key that a text is signed with
 password ~ hmac( ~ (?i)hmac\(\s?(?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5)([^"'\n]{8,200})["']
+# Oracle's user/password@database
 password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
     (?:\bthin:|\b(?:exp|imp|expdp|impdp|sqlldr|rman)\s(?:.{0,80}?[\s=])?["']?)
     [\w$#]{1,60}/([^\s"'@/]{4,60})@(?=[\w/(:])
+# user / password, as people list them
 password ~  /  ~
     (?<![^\s:(|"'])[\w.@-]{2,60} / ((?=\S*\d)(?=\S*[a-zA-Z])(?=\S*[!*^%~#$&@+])[^\s"'/=(){}]{8,60})(?=\s|$)
-token ~ t key,tkey,t_key,s key,d key,e key,licen,serial,activation ~
+# a product key in five groups
+token ~ key,licen,serial ~
     \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
+# words without a sign between, as routers, .netrc and openssl have them
 password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass: ~
     (?:\b(?:nmcli|ipmitool)\b.{0,200}?|^\s{0,9}(?:machine \S{1,200} |default )?
     (?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?)\s{1,9}(?:password|psk|secret)
      (?:\d )?VALUE|-pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,200})
     |^(?:requirepass|bindpw|masterauth|rootpw)\s{1,9}(\S{4,200})$
+# expect scripts: what is sent when a password is asked for
 password ~ assword,passphrase ~
     (?i)ass(?:word|phrase)[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
     ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
+# what a command reads that asks for a password
 password ~ echo ,printf ,<<< ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
     |(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt).{0,80}(?<!<)<<<(?!<) ?VALUE
+# commands whose argument behind the user is a password
 password ~ net use,add_user,adduser,user add ~
     (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
     (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
+# a Wi-Fi's key may have spaces
 password ~ psk=,key content ~ (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
-password ~ bundle_,bundle config ~
-    (?:\bBUNDLE_(?!BUILD__|LOCAL__|MIRROR__)(?=\w{1,99}__)\w{1,200}["']?\s?[:=]
-    |\bbundle config\b.{0,60}?\s(?:https?://)?(?!build\.|local\.|mirror\.)[\w-]{1,60}(?:\.[\w-]{1,60}){1,9}/?\s)
-    \s{0,9}["']?(?:(\w{16,200}):x-oauth-basic|[^\s:"'/@$<{]{1,100}:([^\s"'/@$<{][^\s"'/@]{3,200}))
-token ~ /t/ ~
-    \b(?:(?:conda|repo|pkgs)\.anaconda\.(?:org|com|cloud)(?:/repo)?/t/((?=[\w-]{0,99}\d)[\w-]{8,200})
-    |[\w.-]{1,99}(?::\d{1,5})?/t/([a-z]{2}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))(?![\w-])
+# Bundler's settings of a gem host hold user:password
+password ~ bundle_ ~
+    \bBUNDLE_(?!BUILD__)\w{1,99}__\w{1,99}["']?\s?[:=]\s{0,9}["']?[^\s:"'/@$<{]{1,100}:([^\s"'/@$<{][^\s"'/@]{3,200})
+# installers that print the first password at a line's end
 password ~ temporary password,password for ~
     (?i)(?:temporary password [^:\n]{0,80}|password for \S{1,80}(?=:.*\d)): (\S{6,60})$
-password ~ pwd={ ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
+# ODBC's braces, within which any character may stand
+password ~ pwd={ ~ (?i)pwd=\{([^}\n]{4,200})\}
+# log in as somebody with a password, in a sentence
 password ~  as , als , comme , como , come , met  ~
      (?:as|als|com[eo]|comme|met) ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|mit|avec|con|com|met)
     (?: \w{2,12}){0,3}? ["'`]?((?=\S{0,60}\d)(?=\S{0,60}[!*^%~#$&@])[^\s"'`]{8,200})
+# the seed of one-time codes, in base 32
 token ~ app password,setup key,secret key,manual entry,entry key,key manually,totp,2fa ~
     \b((?=[A-Z]*[2-7])[A-Z2-7]{16,64})(?!\w)
     |\w+ \w+[^:\n]{0,40}(?::| is)\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
-pin ~ pin ~ (?i)\bpin\b[^.,:\d\n]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w.])
+# four to eight digits are no secret but where they are called a PIN
+pin ~ pin ~ (?i)\bpin\b[^.,:\d\n"]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w.])
+# codes that replace a second factor
 pin ~ recovery code,backup code ~
     (?i)(?:recovery|backup) codes?\b.{0,80}?(?::|are|\n)((?:\s{1,9}(?:[-*] |\d{1,2}[.)] |and )?
     (?=[a-z-]{0,20}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){0,4},?(?=\s|$)){2,20})
+# the words of a wallet
 phrase ~ mnemonic,seed phrase,recovery phrase ~
     (?i)(?:mnemonic|phrase)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
 """
-"""Tokens without a prefix, and credentials that are known by what stands around them: kind, words, and form;
-a line that is indented goes on with the one before."""
+"""Tokens without a prefix, and credentials that are known by what stands around them: why, then kind, words,
+and form; a line that is indented goes on with the one before."""
 
 
 def _format(row: str) -> Format:
@@ -146,7 +173,8 @@ def _format(row: str) -> Format:
     return Format(kind, tuple(words.split(",")), late(form, re.ASCII | re.MULTILINE))
 
 
-FORMATS = tuple(map(_format, _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()))
+_WHOLE = _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()
+FORMATS = tuple(_format(row) for row in _WHOLE if not row.startswith("#"))
 TELLING = (
     "sqlplus|alias set|host add|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|com2sec"
     "|rocommunity|rwcommunity|tacacs-|radius-|isakmp|securestring|add-mask::|issecret=true|wifi:|creds|jwt."
@@ -181,20 +209,20 @@ PASSWORD_WORDS = (
     r"|كلمة (?:ال)?(?:مرور|سر)|पासवर्ड|סיסמ[הא]|κωδικ(?:ός|ό)\b|mật khẩu|รหัสผ่าน|kata sandi|\bmdp\b"
 )
 SECRET_NAME = late(
-    rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
+    rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!ar[iy])|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed|pepper)$"
     r"|(?:api|access|auth|private|client|account|service|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
     r"|signing[_. -]key|(?:zugangs|zugriffs|lizenz)schlüssel|密钥|密鑰"
 )
 """A name that speaks of a secret."""
-PASSWORD = late(rf"(?i)(?:{PASSWORD_WORDS})(?:e?[snt])?\d*$")
+PASSWORD = late(rf"(?i)(?:{PASSWORD_WORDS})(?:e?[snt])?$")
 """A name whose value is a secret however it looks."""
 CHOSEN = late(rf"(?i){PASSWORD_WORDS}|secret")
 """A name whose value people may choose; others are made by machines, and never words."""
 KEY_NAME = late(
     r"(?i)\A(?!.*(?:public|cache|sort|partition))"
-    r".*(?:keys?[\W\d]*|_api|_pat|[._]login)$"
+    r".*(?:keys?\W*|_api|_pat|[._]login)$"
 )
 """A name that speaks of a secret only if its value is one by its looks."""
 STRONG = re.compile(
@@ -203,27 +231,31 @@ STRONG = re.compile(
 )
 """A value that no name, number or word looks like."""
 NO_SECRETS_END = late(
-    r"(?i)(?:algo|algorithm|arn|backend|class|cost|count|encoding|endpoint|error|expires|expiry|field|file|format|from|hash|header|help|hint|id"
-    r"|index|kind|label|length|limit|message|mode|name|path|pattern|placeholder|policy|prefix|publickeytoken|provider|ref|regex"
-    r"|rule|second|size|state|status|stdin|text|title|ttl|type|url|uri|validator|version)s?[\W\d_]*$"
+    r"(?i)(?:algo|algorithm|arn|backend|class|cost|count|encoding|endpoint|error|expires|expiry|field|file|format"
+    r"|from|hash|header|help|hint|id|index|kind|label|length|limit|message|mode|name|path|pattern|placeholder"
+    r"|policy|prefix|provider|publickeytoken|ref|regex|rule|second|size|state|status|stdin|text|title|ttl|type"
+    r"|uri|url|validator|version)s?\W*$"
 )
 """Words at the end of a name that speak of a secret and hold none."""
 NO_VALUE = late(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
-    r"|[\d./%:]*[./%:][\d./%:]*|(?:null|true|false|\w{1,2})[,;].*"
-    r"|.*(?:\$\{|\{\{|%s|<[a-z_ -]+>|\.\.\.|…|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}).*"
-    r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?|(?:required|string)\|.*"
-    r"|\W+|\d{4}-\d\d-\d\d[t\d:.z+-]*|[a-z_]{2,40}=[^=].*|0x(?:[\da-f]{1,16}|[\da-f]{40})|(?:MIGfMA0|MII[BC]IjAN|MFkwEwYH).*|!(?:vault|secret|env)|-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?|Test[A-Z]\w*)"
-    r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*|(?-i:g[0-9a-f]{9}))$"
+    r"""(?ix)^(?:
+    [<\[{(%*.\#^\\].*|.*(?:\$\{|%s|\.\.\.|…|x{5}|\*{3}).*  # a template, a pattern, a part
+    |\$[a-z_(].*|!(?:vault|secret|env)|0x(?:[\da-f]{1,16}|[\da-f]{40})  # a look-up, an address
+    |[,+;)}&?:|=].*[(){};=].*|[a-z_]{2,40}=[^=].*|required\|.*  # code, a setting, a form's rule
+    |-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?  # an option
+    |\d{1,4}|[\d./%:]*[./%:][\d./%:]*|\d{4}-\d\d-\d\d[t\d:.z+-]*  # a number, a time
+    |(?:(?:big)?u?int|utf-?)\d{1,3}(?:array)?  # a type
+    |(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?|Test[A-Z]\w*)  # a constant, a test
+    |(?:MIGfMA0|MII[BC]IjAN|MFkwEwYH).*  # a public key
+    |(?-i:g[0-9a-f]{9})  # a message's id, which notes have behind any word
+    )$"""
 )
-"""Templates, lookups, expressions, types, numbers, and ids of messages, which notes have behind any word."""
+"""A value that by its form is none."""
 WEAK = late(
-    r"(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|error|warn|fake|mock|sample|example"
-    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
-    r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:w[o0]rd|wd|phrase)?|pwd|pw|tokens?|key"
-    r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
-    r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
-    r"|option|flag|argument|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
+    r"(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test|error|fake|example|placeholder|wrong|invalid|foo|bar|null|none"
+    r"|never|plain|hashed|new|the|users?|admin|guest|root|secret|pass(?:w[o0]rd)?|tokens?|key|credentials?|default"
+    r"|value|str(?:ing)?|number|object|true|false|undefined|optional|required|name|login|auth|api|client|change|me"
+    r"|text|option|data|uuid|char|list|array)+"
 )
 """A value of such words, in small letters, and at most four digits guards nothing: a test's login."""
 LABEL = late(
@@ -245,10 +277,15 @@ WORDY = re.compile(
 )
 
 
-@lru_cache(4_096)
 def kind_of(name: str) -> str:
     """What a name says of its value: "password", a secret however it looks; "secret", one if it looks so;
-    "token", one if it is no words; "key", one if it looks like nothing else; "", none."""
+    "token", one if it is no words; "key", one if it looks like nothing else; "", none. A number
+    at its end says nothing."""
+    return _kind_of(name.rstrip("_-.0123456789"))
+
+
+@lru_cache(4_096)
+def _kind_of(name: str) -> str:
     if NO_SECRETS_END.search(name):
         return ""
     if SECRET_NAME.search(name):
@@ -278,6 +315,8 @@ def is_no_secret(value: str) -> bool:
 
 def is_idle(kind: str, value: str) -> bool:
     """Whether what stands in a secret's place is none: a template, a word, the port of `http://a:8080@x`."""
+    if kind == "pin":  # of any digits
+        return False
     is_name = kind in ("authorization", "cookie") and is_wordy(value.rstrip("="))
     return is_name or NO_VALUE.match(value) is not None or WEAK.fullmatch(value.lower()) is not None
 

@@ -40,7 +40,7 @@ WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
 KEY_BEGINS = late(
     r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
     r"|-----BEGIN OpenVPN Static key V\d-----"
-    r"|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----|Private-Lines: \d{1,4}[ \t\r]*\n"
+    r"|Private-Lines: \d{1,4}[ \t\r]*\n"
 )
 KEY_ENDS = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 KEY_BODY = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|\d{1,6}:|[\s>|+\-\"',\\%]|[A-Za-z0-9+/=]+)*")
@@ -91,7 +91,7 @@ ASSIGNED = late(
     # password = x, apiKey: str = x, "Authorization": x
     |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}
     (?::{_GAP}[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
-    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|[是为は](?={_GAP}「?[!-~]{{6,60}}(?:[\s,。、」]|です|\Z))|::(?=\s)|\?:|={{1,3}}>?
+    (?P<sign>[:?]=|:\*\*|<-|->|\u2192|\uff1a|[是为は](?={_GAP}「?[!-~]{{6,60}}(?:[\s,。、」]|です|\Z))|::(?=\s)|\?:|={{1,3}}>?
     |!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
@@ -126,8 +126,7 @@ _LONG = rf"(?=[^{_NEITHER}]{{6}})"
 _VALUE = rf"(?:[\w.@-]{{1,40}}[=:]{{1,2}}(?=[^\s=/]))?(?P<value>[^{_NEITHER}]{{5,200}}[^{_NEITHER}.:?])"
 CANDIDATE = re.compile(_LONG + _VALUE)
 LIKELY = re.compile(
-    rf"{_LONG}(?:(?<![^{_NEITHER}])|(?<=[\w-])(?![\w-]))"
-    rf"(?:(?=\*{{3}})|(?=[^{_NEITHER}\d]*\d)(?=[^{_NEITHER}]*?[^\W\d_])){_VALUE}"
+    rf"(?<![^{_NEITHER}]){_LONG}(?:(?=\*{{3}})|(?=[^{_NEITHER}\d]*\d)(?=[^{_NEITHER}]*?[^\W\d_])){_VALUE}"
 )
 """A candidate that looks like a secret, letters and digits in one, or stands where one stood: ***."""
 NEAR_VALUE = re.compile(rf"\d(?<!\d\d)(?:[^{_NEITHER}]{{4}}|(?<=[^{_NEITHER}]{{4}}\d))")
@@ -145,7 +144,7 @@ GIVEN = re.compile(
     r"|(?:[dD](?i:efault)|[bB](?i:ody)|[sſS](?i:tring))[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)\W{0,2}\Z"
 )
 PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
-HASHED = late(r"hash|sha|md5|digest|sum|fingerprint|commit|revision|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
+HASHED = late(r"sha|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
 """What a run of hexadecimal digits behind it is, in small letters."""
 SIGN = re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:wi-?fi|api|access|private|signing|encryption|licen[cs]e|unseal) key\Z")
@@ -262,6 +261,8 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             stop = end = ahead.end() if ahead else at + len(word)
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0].rstrip("-.0123456789") if behind else "")
+            if text.startswith("</", max(0, start - 2)):  # an element was read from its beginning on
+                continue
             kind = kind_of(text[start:stop])
             if text[start:stop].lower() == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
                 kind = "token"
@@ -283,7 +284,8 @@ def _named(text: str, places: Places) -> Iterator[Found]:
 
 def _is_value(kind: str, value: str, joint: str) -> bool:
     """Whether a value looks as a secret must look that stands so beside its name."""
-    return looks(value) >= NEEDS[joint][KINDS.index(kind)]
+    need = NEEDS[joint][KINDS.index(kind)]
+    return need is not Looks.NEVER and looks(value) >= need
 
 
 def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
@@ -320,10 +322,11 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
     a name of this kind has `reached` before is found."""
     if kind == "key":
         return
-    found, past, is_password = at, at, kind == "password"
+    found, past, last, is_password = at, at, at, kind == "password"
     while True:
-        last = found + NEAR_CHARS
-        is_giving = GIVEN_WORD.search(text, found, last) is not None
+        if last < found + NEAR_CHARS:
+            last = found + NEAR_CHARS
+            is_giving = GIVEN_WORD.search(text, found, last) is not None
         if not is_giving and not NEAR_VALUE.search(text, past, last):
             return
         if not (match := (CANDIDATE if is_giving else LIKELY).search(text, past, last)):
@@ -338,10 +341,10 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
             continue
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
         is_quoted, is_below = before in "\"'`>" and follows[:1] in tuple("\"'`<"), "\n" in gap
-        is_led = is_quoted or is_given or LED.search(lead) is not None
         is_alone = is_quoted or SENTENCE_END.match(follows) is not None
         if is_below and not is_alone:
             continue
+        is_led = is_quoted or is_given or LED.search(lead) is not None
         is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
         is_next = is_below and not gap.rpartition("\n")[2].strip()
         is_key = (is_named and len(value) >= 16) or (is_next and len(value) in (32, 36))

@@ -97,11 +97,8 @@ def test_secrets_go(frame: str, secret: str) -> None:
         'BUNDLE_BUILD__MYSQL2: "--with-opt:one"',
         'BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: "https://mirror.acme.io:8080/"',
         'BUNDLE_GEMS__ACME__COM: "${USER}:${TOKEN}"',
-        "bundle config set --global gems.acme.com username:password",
-        "bundle config set mirror.https://rubygems.org https://mirror.acme.io:4443",
-        "https://community.anaconda.cloud/t/conda-23-1-release/1234",
-        "https://conda.anaconda.org/t/<TOKEN>/acme",
-        "https://discuss.acme.org/t/what-is-new-in-2026/77",
+        '{"##pin": 8091, "pin": 9231}',
+        '"password": "must have at least eight characters"',
         "--- PASS: TestInk0 (0.00s)\n=== RUN   TestInk1\n--- PASS: TestInk1 (0.00s)",
         "W1011 a password should have NoEcho\nstack.yaml:3:3\n",
         "<<<<<<< SEARCH\nlogin(user2)\n=======",
@@ -210,6 +207,16 @@ def test_placeholders_are_stable_and_name_the_kind() -> None:
     assert one.text == f'password = "{placeholder("hunter22", "password")}"'
     assert one.text[-8:-2] == two.spans[0].placeholder[-7:-1]
     assert redact('password = "hunter23"').text != one.text
+
+
+def test_the_password_of_an_address_ends_before_the_next_address() -> None:
+    left = redact("go://x:go://ada:gartentor@h").text
+    assert left == f"go://x:go://ada:{placeholder('gartentor', 'url-password')}@h"
+
+
+def test_behind_the_end_of_an_element_nothing_is_its_value() -> None:
+    left = redact("<password>gartentor</password>\n<serial>Zx81-Plover9k</serial>").text
+    assert "gartentor" not in left and "Zx81-Plover9k" in left
 
 
 def test_known_secrets_go_wherever_they_stand() -> None:
