@@ -21,8 +21,9 @@ programs and languages that the others do not have: "u2" was looked at when "u1"
 forms, was written then; something was added by all three. "w1" and "w2" are by somebody who had not seen
 the expressions, "x1" and "x2" by the same one, who had by then: something was added by "x1". "y1", of
 everyday terminals, settings and chats, is by somebody who had not seen the tables, "y2" by the same before
-what "y1" lacked was added; something was added by both. What nothing was added by says what a text of a
-stranger's loses.
+what "y1" lacked was added; something was added by both. "z1" and "z2" are by one person who had seen neither
+tables nor texts, split by a coin; "z1" was looked at, "z2" never. What nothing was added by says what a text
+of a stranger's loses.
 `blind` in the results has the figures from before a half was looked at. A snippet counts as found when none
 of its secrets is left, and as harmless when not a byte of it changes.
 """
@@ -48,7 +49,7 @@ MARK = "{+}"
 """Stands within each secret of the file, so that no scanner takes it for one in use."""
 HALVES = (
     *"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o p1 p2 q r s1 s2 t u1 u2 v".split(),
-    *"w1 w2 x1 x2 y1 y2".split(),
+    *"w1 w2 x1 x2 y1 y2 z1 z2".split(),
     "all",
 )
 SPEED_CHARS = 2_000_000
