@@ -322,7 +322,7 @@ def measured(call: Call, make: Callable[[int], str], sizes: list[int]) -> dict[s
         times[str(size)] = round(taken, 4) if isinstance(taken, float) else taken
         if not isinstance(taken, float):
             break
-        if (taken - NOISE_SECONDS) * MEGABYTE / size < LIMIT_SECONDS:
+        if taken * MEGABYTE / size < LIMIT_SECONDS:
             break
     return {"seconds": times, "slope": slope(times)}
 
