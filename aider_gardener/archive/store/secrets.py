@@ -91,8 +91,9 @@ ASSIGNED = late(
     # password = x, apiKey: str = x, "Authorization": x
     |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}
     (?::{_GAP}[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
-    (?P<sign>[:?]=|:\*\*|<-|->|\u2192|\uff1a|[是为は](?={_GAP}「?[!-~]{{6,60}}(?:[\s,。、」]|です|\Z))|::(?=\s)|\?:|={{1,3}}>?
-    |!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
+    (?P<sign>[:?]=|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?
+    |[是为は](?={_GAP}「?[!-~]{{6,60}}(?:[\s,。、」]|です|\Z))  # password is x
+    |[ ][|\u2014\u2013][ ]){_GAP}  # the next cell, or behind a dash
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
