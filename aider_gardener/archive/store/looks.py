@@ -58,9 +58,9 @@ _PREFIXES = {
 _VALUE = r"""["']?((?<=")[^"$\n]{4,200}(?=")|(?<=')[^'\n]{4,200}(?=')|[^\s"'$<|-][^\s"'|<>]{3,200})"""
 _ROWS = r"""
 # tokens known by a mark within them, and what crypt(3) makes of passwords
-token ~ .atlasv1.,-us,:aa,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
-    \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|(?<!\d)\d{8,10}:AA[\w-]{33}
-    |[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
+token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
+    \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|sha256~[\w-]{43}|(?<!\d)\d{8,10}:AA[\w-]{33}
+    |[\w.~-]{3}\dQ~[\w.~-]{31,34}|[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
 # a signed address: who has it needs no login
 token ~ sig=,signature=,?code=,&code=,samlresponse= ~
     (?i)(?<![a-z])(?:sig(?:nature)?|(?<=[?&])code|samlresponse)=([\w%+/=-]{30,})
@@ -74,31 +74,33 @@ token ~ client(,init(,')(,")( ~
 # who knows the path may post or call
 webhook ~ hooks.slack.com,/webhooks/,webhook.office.com,infura.io,alchemy.com ~
     (?:slack\.com/\w{8,9}|/webhooks|/webhookb2|(?:infura\.io|alchemy\.com)(?:/ws)?/v\d)/([\w@/-]{20,})
-# a user and a password before the host
-url-password ~ :// ~ ://[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])(?:[^\s"'`<>:]|:(?!//)){1,200})@(?=[\w.\[-])
+# a user and a password before the host, or a token alone
+url-password ~ :// ~
+    ://(?:[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])(?:[^\s"'`<>:]|:(?!//)){1,200})|([\w-]{20,}))@(?=[\w.\[-])
 # the same in a DSN without ://
 url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})@(?:(?:tcp|unix)\(|/\w)
 # a line of .pgpass or of Postfix's sasl_passwd
 password ~ :5432:,:3306:,:*:,]:587,]:465,]:25 ~
     ^(?:[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+|\[[\w.-]+\]:\d+\s{1,9}[\w.@+-]+):(\S{4,200})\s{0,9}$
 # headers, also where a sentence quotes one
-authorization ~ bearer,basic,auth plain ~
-    (?i)(?:bearer|basic|auth plain)(?:\s{1,9}|(?<=er)[:=]\s)([\w+/=.~-]{16,})
+authorization ~ bearer,basic,auth plain,auth login ~
+    (?i)(?:bearer|basic|auth (?:plain|login))(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
 # a session's cookie is as good as a login
 cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
 # user:password as one argument
-password ~  -u,-user, -a ,-auth ~
+password ~  -u,"-u",'-u',-user, -a ,-auth ~
     (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client|lftp)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
     |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%,"']{1,200}[:%,]([^\s"']{4,200})
 # the option that its value is glued to
 password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
 # options of one letter: of programs that mean a password by it, or beside a user's option
 password ~  -p,/p:, /p , -w , -a , -k , -n , -x , -hp ~
-    (?:\b(?:7za?|zip|unzip|redis-cli|sshpass|ldap\w+|snmp\w+|ssh-keygen|xfreerdp|signtool)\b.{0,200}?
+    (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
+    |plink|pscp|security|ssh-keygen|usermod|keytool|schtasks|xfreerdp|mcrcon|signtool)\b.{0,200}?
     \s(?:-[apPwkNAX]w?[ =]{1,2}|/p[: ]|-h?p(?=\S*\d))
     |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
 # a call that logs in: the text behind a user's name
-password ~ auth(,auth=(,auth ",credential(,connect(,nection(,login(,mysqli(,pdo( ~
+password ~ auth(,auth=(,auth ",ntication(,credential(,credentials(,connect(,nection(,login(,mysqli(,pdo( ~
     (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|mysqli|pdo)(?:=?\(| (?=["']))
     [^()\n]{0,120}?["'][\w.@\\-]{1,60}["'],\s{0,3}(?:Some\()?["'](?=[^"'\n]*\d)([^"'\n/:]{6,200})["']
 # the second password of an SNMP user
@@ -115,7 +117,7 @@ password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
 password ~  /  ~
     (?<![^\s:(|"'])[\w.@-]{2,60} / ((?=\S*\d)(?=\S*[a-zA-Z])(?=\S*[!*^%~#$&@+])[^\s"'/=(){}]{8,60})(?=\s|$)
 # a product key in five groups
-token ~ key,licen,serial ~
+token ~ key,licen,serial,activation ~
     \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
 # words without a sign between, as routers, .netrc and openssl have them
 password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass: ~
@@ -139,13 +141,19 @@ password ~ net use,add_user,adduser,user add ~
 # a Wi-Fi's key may have spaces
 password ~ psk=,key content ~ (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
 # Bundler's settings of a gem host hold user:password
-password ~ bundle_ ~
-    \bBUNDLE_(?!BUILD__)\w{1,99}__\w{1,99}["']?\s?[:=]\s{0,9}["']?[^\s:"'/@$<{]{1,100}:([^\s"'/@$<{][^\s"'/@]{3,200})
+password ~ bundle_,bundle config ~
+    (?:\bBUNDLE_(?!BUILD__|LOCAL__|MIRROR__)(?=\w{1,99}__)\w{1,200}["']?\s?[:=]
+    |\bbundle config\b.{0,60}?\s(?:https?://)?(?!build\.|local\.|mirror\.)[\w-]{1,60}(?:\.[\w-]{1,60}){1,9}/?\s)
+    \s{0,9}["']?(?:(\w{16,200}):x-oauth-basic|[^\s:"'/@$<{]{1,100}:([^\s"'/@$<{][^\s"'/@]{3,200}))
+# conda's hosts take a token in the path
+token ~ /t/ ~
+    \b(?:(?:conda|repo|pkgs)\.anaconda\.(?:org|com|cloud)(?:/repo)?/t/((?=[\w-]{0,99}\d)[\w-]{8,200})
+    |[\w.-]{1,99}(?::\d{1,5})?/t/([a-z]{2}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))(?![\w-])
 # installers that print the first password at a line's end
 password ~ temporary password,password for ~
     (?i)(?:temporary password [^:\n]{0,80}|password for \S{1,80}(?=:.*\d)): (\S{6,60})$
 # ODBC's braces, within which any character may stand
-password ~ pwd={ ~ (?i)pwd=\{([^}\n]{4,200})\}
+password ~ pwd={ ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 # log in as somebody with a password, in a sentence
 password ~  as , als , comme , como , come , met  ~
      (?:as|als|com[eo]|comme|met) ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|mit|avec|con|com|met)
@@ -209,7 +217,7 @@ PASSWORD_WORDS = (
     r"|كلمة (?:ال)?(?:مرور|سر)|पासवर्ड|סיסמ[הא]|κωδικ(?:ός|ό)\b|mật khẩu|รหัสผ่าน|kata sandi|\bmdp\b"
 )
 SECRET_NAME = late(
-    rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!ar[iy])|token(?!i[sz])|credential|\bcreds\b"
+    rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed|pepper)$"
     r"|(?:api|access|auth|private|client|account|service|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
@@ -239,12 +247,14 @@ NO_SECRETS_END = late(
 """Words at the end of a name that speak of a secret and hold none."""
 NO_VALUE = late(
     r"""(?ix)^(?:
-    [<\[{(%*.\#^\\].*|.*(?:\$\{|%s|\.\.\.|…|x{5}|\*{3}).*  # a template, a pattern, a part
+    [<\[{(%*.\#^\\].*|.*(?:\$\{|\{\{|%s|<[a-z_ -]+>).*  # a template
+    |.*(?:\.\.\.|…|x{5}|\*{3}|\[a-z|\[0-9|\\[sdwb]).*  # a part, a pattern
     |\$[a-z_(].*|!(?:vault|secret|env)|0x(?:[\da-f]{1,16}|[\da-f]{40})  # a look-up, an address
-    |[,+;)}&?:|=].*[(){};=].*|[a-z_]{2,40}=[^=].*|required\|.*  # code, a setting, a form's rule
-    |-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?  # an option
-    |\d{1,4}|[\d./%:]*[./%:][\d./%:]*|\d{4}-\d\d-\d\d[t\d:.z+-]*  # a number, a time
-    |(?:(?:big)?u?int|utf-?)\d{1,3}(?:array)?  # a type
+    |(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*|your[_ -].*  # a reader's
+    |[,+;)}&?:|=].*[(){};=].*|[a-z_]{2,40}=[^=].*|(?:required|string)\|.*  # code, a setting, a form's rule
+    |(?:null|true|false|\w{1,2}(?=.(?:\s|$)))[,;].*|-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?  # the next argument, an option
+    |\d{1,4}|[\d./%:]*[./%:][\d./%:]*|\d{4}-\d\d-\d\d[t\d:.z+-]*|\W+  # a number, a time, signs
+    |(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?  # a type
     |(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?|Test[A-Z]\w*)  # a constant, a test
     |(?:MIGfMA0|MII[BC]IjAN|MFkwEwYH).*  # a public key
     |(?-i:g[0-9a-f]{9})  # a message's id, which notes have behind any word
@@ -252,10 +262,12 @@ NO_VALUE = late(
 )
 """A value that by its form is none."""
 WEAK = late(
-    r"(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test|error|fake|example|placeholder|wrong|invalid|foo|bar|null|none"
-    r"|never|plain|hashed|new|the|users?|admin|guest|root|secret|pass(?:w[o0]rd)?|tokens?|key|credentials?|default"
-    r"|value|str(?:ing)?|number|object|true|false|undefined|optional|required|name|login|auth|api|client|change|me"
-    r"|text|option|data|uuid|char|list|array)+"
+    r"(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|error|warn|fake|mock|sample|example"
+    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
+    r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:w[o0]rd|wd|phrase)?|pwd|pw|tokens?|key"
+    r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
+    r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
+    r"|option|flag|argument|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
 )
 """A value of such words, in small letters, and at most four digits guards nothing: a test's login."""
 LABEL = late(

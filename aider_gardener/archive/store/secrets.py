@@ -40,7 +40,7 @@ WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
 KEY_BEGINS = late(
     r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
     r"|-----BEGIN OpenVPN Static key V\d-----"
-    r"|Private-Lines: \d{1,4}[ \t\r]*\n"
+    r"|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----|Private-Lines: \d{1,4}[ \t\r]*\n"
 )
 KEY_ENDS = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 KEY_BODY = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|\d{1,6}:|[\s>|+\-\"',\\%]|[A-Za-z0-9+/=]+)*")
@@ -145,10 +145,12 @@ GIVEN = re.compile(
     r"|(?:[dD](?i:efault)|[bB](?i:ody)|[sſS](?i:tring))[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)\W{0,2}\Z"
 )
 PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
-HASHED = late(r"sha|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
+HASHED = late(r"hash|sha|md5|digest|sum|fingerprint|commit|revision|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
 """What a run of hexadecimal digits behind it is, in small letters."""
 SIGN = re.compile(r"[!*^#&~$%]")
-KEY_WORDS = re.compile(r"(?i)\b(?:wi-?fi|api|access|private|signing|encryption|licen[cs]e|unseal) key\Z")
+KEY_WORDS = re.compile(
+    r"(?i)\b(?:wi-?fi|api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z"
+)
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
     r"[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"
