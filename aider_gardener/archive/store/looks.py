@@ -58,9 +58,9 @@ _PREFIXES = {
 _VALUE = r"""["']?((?<=")[^"$\n]{4,200}(?=")|(?<=')[^'\n]{4,200}(?=')|[^\s"'$<|-][^\s"'|<>]{3,200})"""
 _ROWS = r"""
 # tokens known by a mark within them, and what crypt(3) makes of passwords
-token ~ .atlasv1.,-us,:aa,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
-    \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|(?<!\d)\d{8,10}:AA[\w-]{33}
-    |[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
+token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
+    \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|sha256~[\w-]{43}|(?<!\d)\d{8,10}:AA[\w-]{33}
+    |[\w.~-]{3}\dQ~[\w.~-]{31,34}|[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
 # a signed address: who has it needs no login
 token ~ sig=,signature=,?code=,&code=,samlresponse= ~
     (?i)(?<![a-z])(?:sig(?:nature)?|(?<=[?&])code|samlresponse)=([\w%+/=-]{30,})
@@ -75,7 +75,7 @@ token ~ client(,init(,')(,")( ~
 webhook ~ hooks.slack.com,/webhooks/,webhook.office.com,infura.io,alchemy.com ~
     (?:slack\.com/\w{8,9}|/webhooks|/webhookb2|(?:infura\.io|alchemy\.com)(?:/ws)?/v\d)/([\w@/-]{20,})
 # a user and a password before the host
-url-password ~ :// ~ ://[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])(?:[^\s"'`<>:]|:(?!//)){1,200})@(?=[\w.\[-])
+url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])(?:[^\s"'`<>:]|:(?!//)){1,200})|([\w-]{20,}))@(?=[\w.\[-])
 # the same in a DSN without ://
 url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})@(?:(?:tcp|unix)\(|/\w)
 # a line of .pgpass or of Postfix's sasl_passwd
@@ -87,18 +87,19 @@ authorization ~ bearer,basic,auth plain ~
 # a session's cookie is as good as a login
 cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
 # user:password as one argument
-password ~  -u,-user, -a ,-auth ~
+password ~  -u,"-u",'-u',-user, -a ,-auth ~
     (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client|lftp)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
     |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%,"']{1,200}[:%,]([^\s"']{4,200})
 # the option that its value is glued to
 password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
 # options of one letter: of programs that mean a password by it, or beside a user's option
 password ~  -p,/p:, /p , -w , -a , -k , -n , -x , -hp ~
-    (?:\b(?:7za?|zip|unzip|redis-cli|sshpass|ldap\w+|snmp\w+|ssh-keygen|xfreerdp|signtool)\b.{0,200}?
+    (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
+    |security|ssh-keygen|usermod|xfreerdp|mcrcon|signtool)\b.{0,200}?
     \s(?:-[apPwkNAX]w?[ =]{1,2}|/p[: ]|-h?p(?=\S*\d))
     |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
 # a call that logs in: the text behind a user's name
-password ~ auth(,auth=(,auth ",credential(,connect(,nection(,login(,mysqli(,pdo( ~
+password ~ auth(,auth=(,auth ",ntication(,credential(,connect(,nection(,login(,mysqli(,pdo( ~
     (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|mysqli|pdo)(?:=?\(| (?=["']))
     [^()\n]{0,120}?["'][\w.@\\-]{1,60}["'],\s{0,3}(?:Some\()?["'](?=[^"'\n]*\d)([^"'\n/:]{6,200})["']
 # the second password of an SNMP user
@@ -131,7 +132,7 @@ password ~ assword,passphrase ~
 password ~ echo ,printf ,<<< ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
-    |(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt).{0,80}(?<!<)<<<(?!<) ?VALUE
+    |(?:sudo -S|-stdin|chpasswd|luks|kinit).{0,80}(?<!<)<<<(?!<) ?VALUE
 # commands whose argument behind the user is a password
 password ~ net use,add_user,adduser,user add ~
     (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
@@ -155,7 +156,7 @@ token ~ app password,setup key,secret key,manual entry,entry key,key manually,to
     \b((?=[A-Z]*[2-7])[A-Z2-7]{16,64})(?!\w)
     |\w+ \w+[^:\n]{0,40}(?::| is)\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
 # four to eight digits are no secret but where they are called a PIN
-pin ~ pin ~ (?i)\bpin\b[^.,:\d\n"]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w.])
+pin ~ pin ~ (?i)\bpin\b[^.,:\d\n"]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w./:-])
 # codes that replace a second factor
 pin ~ recovery code,backup code ~
     (?i)(?:recovery|backup) codes?\b.{0,80}?(?::|are|\n)((?:\s{1,9}(?:[-*] |\d{1,2}[.)] |and )?
@@ -209,7 +210,7 @@ PASSWORD_WORDS = (
     r"|كلمة (?:ال)?(?:مرور|سر)|पासवर्ड|סיסמ[הא]|κωδικ(?:ός|ό)\b|mật khẩu|รหัสผ่าน|kata sandi|\bmdp\b"
 )
 SECRET_NAME = late(
-    rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!ar[iy])|token(?!i[sz])|credential|\bcreds\b"
+    rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy])|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed|pepper)$"
     r"|(?:api|access|auth|private|client|account|service|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
@@ -241,7 +242,7 @@ NO_VALUE = late(
     r"""(?ix)^(?:
     [<\[{(%*.\#^\\].*|.*(?:\$\{|%s|\.\.\.|…|x{5}|\*{3}).*  # a template, a pattern, a part
     |\$[a-z_(].*|!(?:vault|secret|env)|0x(?:[\da-f]{1,16}|[\da-f]{40})  # a look-up, an address
-    |[,+;)}&?:|=].*[(){};=].*|[a-z_]{2,40}=[^=].*|required\|.*  # code, a setting, a form's rule
+    |[,+;)}&?:|=].*[(){};=].*|[a-z_]{2,40}=[^=].*|(?:required|string)\|.*  # code, a setting, a form's rule
     |-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?  # an option
     |\d{1,4}|[\d./%:]*[./%:][\d./%:]*|\d{4}-\d\d-\d\d[t\d:.z+-]*  # a number, a time
     |(?:(?:big)?u?int|utf-?)\d{1,3}(?:array)?  # a type
