@@ -116,7 +116,7 @@ password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
 password ~  /  ~
     (?<![^\s:(|"'])[\w.@-]{2,60} / ((?=\S*\d)(?=\S*[a-zA-Z])(?=\S*[!*^%~#$&@+])[^\s"'/=(){}]{8,60})(?=\s|$)
 # a product key in five groups
-token ~ key,licen,serial ~
+token ~ t key,e key,licen,serial ~
     \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
 # words without a sign between, as routers, .netrc and openssl have them
 password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass: ~
@@ -156,7 +156,8 @@ token ~ app password,setup key,secret key,manual entry,entry key,key manually,to
     \b((?=[A-Z]*[2-7])[A-Z2-7]{16,64})(?!\w)
     |\w+ \w+[^:\n]{0,40}(?::| is)\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
 # four to eight digits are no secret but where they are called a PIN
-pin ~ pin ~ (?i)\bpin\b[^.,:\d\n"]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w./:-])
+pin ~ pin ,pin:,pin= ~
+    (?i)\bpin\b[^.,:\d\n"]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w./:-])
 # codes that replace a second factor
 pin ~ recovery code,backup code ~
     (?i)(?:recovery|backup) codes?\b.{0,80}?(?::|are|\n)((?:\s{1,9}(?:[-*] |\d{1,2}[.)] |and )?
