@@ -117,7 +117,7 @@ password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
 password ~  /  ~
     (?<![^\s:(|"'])[\w.@-]{2,60} / ((?=\S*\d)(?=\S*[a-zA-Z])(?=\S*[!*^%~#$&@+])[^\s"'/=(){}]{8,60})(?=\s|$)
 # a product key in five groups
-token ~ key,licen,serial,activation ~
+token ~ t key,tkey,t_key,s key,d key,e key,licen,serial,activation ~
     \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
 # words without a sign between, as routers, .netrc and openssl have them
 password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass: ~
@@ -133,7 +133,7 @@ password ~ assword,passphrase ~
 password ~ echo ,printf ,<<< ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
-    |(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt).{0,80}(?<!<)<<<(?!<) ?VALUE
+    |(?:sudo -S|-stdin|chpasswd|luks|kinit).{0,80}(?<!<)<<<(?!<) ?VALUE
 # commands whose argument behind the user is a password
 password ~ net use,add_user,adduser,user add ~
     (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
@@ -163,7 +163,8 @@ token ~ app password,setup key,secret key,manual entry,entry key,key manually,to
     \b((?=[A-Z]*[2-7])[A-Z2-7]{16,64})(?!\w)
     |\w+ \w+[^:\n]{0,40}(?::| is)\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
 # four to eight digits are no secret but where they are called a PIN
-pin ~ pin ~ (?i)\bpin\b[^.,:\d\n"]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w.])
+pin ~ pin ,pin:,pin= ~
+    (?i)\bpin\b[^.,:\d\n"]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w./:-])
 # codes that replace a second factor
 pin ~ recovery code,backup code ~
     (?i)(?:recovery|backup) codes?\b.{0,80}?(?::|are|\n)((?:\s{1,9}(?:[-*] |\d{1,2}[.)] |and )?
@@ -252,7 +253,8 @@ NO_VALUE = late(
     |\$[a-z_(].*|!(?:vault|secret|env)|0x(?:[\da-f]{1,16}|[\da-f]{40})  # a look-up, an address
     |(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*|your[_ -].*  # a reader's
     |[,+;)}&?:|=].*[(){};=].*|[a-z_]{2,40}=[^=].*|(?:required|string)\|.*  # code, a setting, a form's rule
-    |(?:null|true|false|\w{1,2}(?=.(?:\s|$)))[,;].*|-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?  # the next argument, an option
+    |(?:null|true|false|\w{1,2}(?=.(?:\s|$)))[,;].*  # an argument and what follows
+    |-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?  # an option
     |\d{1,4}|[\d./%:]*[./%:][\d./%:]*|\d{4}-\d\d-\d\d[t\d:.z+-]*|\W+  # a number, a time, signs
     |(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?  # a type
     |(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?|Test[A-Z]\w*)  # a constant, a test

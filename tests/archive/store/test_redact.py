@@ -107,7 +107,11 @@ def test_secrets_go(frame: str, secret: str) -> None:
         "https://conda.anaconda.org/t/<TOKEN>/acme",
         "https://discuss.acme.org/t/what-is-new-in-2026/77",
         "<<<<<<< SEARCH\nlogin(user2)\n=======",
-        "the led pin: 13, pin 4410 is free, PIN must be 4 digits",
+        "the led pin: 13, pin 4410 is free, PIN must be 4 digits, pin = 2026-03-02",
+        "mysql --login-path=x <<< 'select 1;'",
+        "backup codes are in vault2, see page3\nmake test4",
+        "secretsmanager: eu-central-1",
+        "'password' => 'string|min:8'",
         "which version did I pass?\n0.15.0-rc.1\n",
     ],
 )

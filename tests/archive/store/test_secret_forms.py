@@ -139,6 +139,26 @@ def test_what_is_no_value_stays(form: str) -> None:
         ("COPY t (id, password) FROM stdin;\n1\tGarten-tor\n\\.\n", "Garten-tor"),
         ('COPY "t" ("id", "passwd") FROM STDIN WITH (FORMAT csv);\n1,Garten-tor\n', "Garten-tor"),
         ("lftp -u ada,Gartentor88 ftp.acme.io", "Gartentor88"),
+        *(
+            (command, "Gravel7moss")
+            for command in (
+                "mongo -p Gravel7moss db",
+                "sqlcmd -P Gravel7moss -Q x",
+                "usermod -p Gravel7moss ada",
+                "unrar x -pGravel7moss a.rar",
+                "rar a -hpGravel7moss a.rar b",
+                "mcrcon -H h -p Gravel7moss list",
+                "twine upload -p Gravel7moss dist/*",
+                "security unlock-keychain -p Gravel7moss a.keychain",
+                "docker login -p Gravel7moss h",
+                "openssl enc -k Gravel7moss -in a",
+                "['curl', '-u', 'ada:Gravel7moss']",
+                'Authentication("ada", "Gravel7moss")',
+            )
+        ),
+        (f"https://{'4f9c1b2a' * 4}@o1.ingest.example/2", "4f9c1b2a"),
+        ("value: abc8Q~" + "k2Qw9Zx4" * 4, "k2Qw9Zx4"),
+        ("got sha256~" + "k2Qw9Zx4" * 5 + "Abc", "k2Qw9Zx4"),
         ("Şifre: gartentor", "gartentor"),
         ("le PIN du badge est 482913", "482913"),
         ("my backup codes are 8f3k-92md and x71p-44qz", "x71p-44qz"),
