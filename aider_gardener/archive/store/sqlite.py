@@ -251,9 +251,9 @@ class Store:
         except (StoreError, apsw.Error, OSError) as fault:
             self._file.close()
             self._file.fault = explain(fault, path)
-            raise (
-                StoreError(UNREPAIRED.format(path=path)) if is_read else Unavailable(self._file.fault)
-            ) from fault
+            if is_read:
+                raise StoreError(UNREPAIRED.format(path=path)) from fault
+            raise Unavailable(self._file.fault) from fault
         return True
 
     def _read(self, step: Step[Result]) -> Result:

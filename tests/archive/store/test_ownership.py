@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
@@ -82,16 +81,14 @@ def test_another_home_sees_the_same_archive_also_what_was_left_in_lines(
     assert not (tmp_path / "another").exists(), "nothing of it is kept in a home"
 
 
-def commands_fail(
-    top: Path, monkeypatch: pytest.MonkeyPatch, told: str, commands: Sequence[str] = COMMANDS
-) -> None:
+def every_command_fails(top: Path, monkeypatch: pytest.MonkeyPatch, told: str) -> None:
     """Each says why, and every file stays as it is."""
     filled(top / "other")
     (top / "in.jsonl").write_text(json.dumps({"kind": "meta", "format": records.FORMAT}) + "\n")
     monkeypatch.setenv(VARIABLE, "ab" * 32)
     monkeypatch.chdir(top)
     before = {path: path.read_bytes() for path in top.rglob("*") if path.is_file()}
-    for words in commands:
+    for words in COMMANDS:
         done = CliRunner().invoke(main, words.split())
         said = "".join(done.output.split())  # a table may break a line within a long path
         assert done.exit_code in (1, 2) and told.replace(" ", "") in said, (words, said)
@@ -112,8 +109,7 @@ def test_what_git_tracks_is_left_alone_and_every_command_fails(
     put(store, "in memory")
     assert not store.persistent and "git tracks" in store.notice and "\n" not in store.notice
     store.close()
-    commands = COMMANDS if name == "gardener.db" else ("status", "store verify")
-    commands_fail(tmp_path, monkeypatch, "git tracks", commands)
+    every_command_fails(tmp_path, monkeypatch, "git tracks")
     git(tmp_path, "rm", "-rq", "--cached", str(path.parent))
     if name == "gardener.db":
         store = open_store(path.parent)
@@ -127,7 +123,7 @@ def test_beside_an_archive_of_another_version_every_command_fails(
     git(tmp_path, "init", "-q")
     path = filled(tmp_path / ".aider.gardener")
     written(path, f"PRAGMA user_version = {schema.VERSION + 3}; CREATE TABLE later (x)")
-    commands_fail(tmp_path, monkeypatch, "gardener.db")
+    every_command_fails(tmp_path, monkeypatch, "gardener.db")
 
 
 @pytest.mark.parametrize("form", ["--index-version=2", "--index-version=4", "--split-index"])

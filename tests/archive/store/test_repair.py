@@ -445,7 +445,7 @@ def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch:
 
 
 def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> None:
-    filled(tmp_path, 200, has_copy=False)
+    filled(tmp_path, 80, has_copy=False)
     flipped(tmp_path / "gardener.db", "sqlite_schema")
     code = (
         "import sys\n"
@@ -473,7 +473,7 @@ def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> 
         child.communicate("go\n", timeout=120)
     assert [child.returncode for child in children] == [0, 0, 0]
     store = open_store(tmp_path)
-    assert len(store.session_entries("s")) == 200 and store.verify() == []
+    assert len(store.session_entries("s")) == 80 and store.verify() == []
     kept = {name: len(store.session_entries(name)) for name in ("w0", "w1", "w2")}
     assert kept == {"w0": 20, "w1": 20, "w2": 20}
 
