@@ -51,7 +51,7 @@ FORGET_ALL = "forget all"
 ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
 
 OWN = f"s.project = ? AND s.id NOT LIKE '{SHARED}%'"
-LEAVING = f"{OWN} AND n.provider IN (SELECT value FROM json_each(?))"
+LEAVING = f"{OWN} AND may_leave(n.provider)"
 
 
 Pulled = tuple[int, str, str, str, str, float, bytes | None]
@@ -141,7 +141,7 @@ def unsent(db: apsw.Connection, share: Share) -> tuple[list[Row], list[Row], dic
     it has both. What is not as it was stored is left out, until `gardener store verify` has mended it."""
     is_there = _digests(db, "n.number = ?", share.sent).get(share.sent, "") == share.sent_mark
     where = f"n.number > ? AND {LEAVING} ORDER BY n.number LIMIT ?"
-    digests = _digests(db, where, share.sent if is_there else 0, share.project, entries.may_leave(db), ROWS)
+    digests = _digests(db, where, share.sent if is_there else 0, share.project, ROWS)
     rows = [row for number, once in digests.items() for row in _message(db, number, once)]
     last = max(digests, default=share.sent)
     stones, told = _tombstones(db, share)
@@ -199,7 +199,7 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
               JOIN originals o ON o.number = c.original WHERE v.number > ? ORDER BY v.number LIMIT ?"""
     found: list[tuple[object, ...]] = []
     last = share.vectors_sent
-    given = (share.project, entries.may_leave(db), share.vectors_sent, VECTORS)
+    given = (share.project, share.vectors_sent, VECTORS)
     for number, key, start, end, embedder, value, first in db.execute(sql, given):
         if first is not None and first > share.sent:
             break
@@ -215,16 +215,14 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
 def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
     sql = f"SELECT count(*) {entries.PLACES} WHERE n.number > ? AND {LEAVING}"
     stones = "SELECT count(*) FROM tombstones WHERE project = ? AND seq > ? AND is_own"
-    to_send = db.execute(sql, (share.sent, share.project, entries.may_leave(db))).get
+    to_send = db.execute(sql, (share.sent, share.project)).get
     return int(to_send), int(db.execute(stones, (share.project, share.told)).get)
 
 
 def staying(db: apsw.Connection, share: Share) -> int:
     """How many of the project's messages never leave this machine: said to a local model, or sent to none."""
-    sql = (
-        f"SELECT count(*) {entries.PLACES} WHERE {OWN} AND n.provider NOT IN (SELECT value FROM json_each(?))"
-    )
-    return int(db.execute(sql, (share.project, entries.may_leave(db))).get)
+    sql = f"SELECT count(*) {entries.PLACES} WHERE {OWN} AND NOT may_leave(n.provider)"
+    return int(db.execute(sql, (share.project,)).get)
 
 
 def apply_lines(

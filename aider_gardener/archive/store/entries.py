@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.providers import SHARED, may_go
+from aider_gardener.archive.providers import SHARED
 from aider_gardener.archive.store import schema, search, sessions
 from aider_gardener.archive.store.base import TRANSCRIPT_KEY, Record
 from aider_gardener.errors import StoreError
@@ -54,9 +54,9 @@ ENTRY, SESSION = "entry", "session"
 """What a tombstone is of."""
 NOTE = f"""INSERT INTO tombstones (project, kind, at, is_own, key, entry)
     SELECT :project, :kind, :at, max(iif(s.id LIKE '{SHARED}%', :everywhere AND instr(s.id, :mine) = 1,
-        ifnull(n.provider, '') IN (SELECT value FROM json_each(:allowed)))),"""
+        may_leave(ifnull(n.provider, '')))),"""
 NOTED = {
-    ENTRY: f"""lower(hex(o.hash)), o.id {PLACES} WHERE s.project = :project
+    ENTRY: f"""lower(hex(o.hash)), o.id {PLACES} WHERE +s.project = :project
         AND o.number IN (SELECT value FROM json_each(:what)) GROUP BY o.number""",
     SESSION: """iif(instr(s.id, :mine) = 1, substr(s.id, length(:mine) + 1), s.id), ''
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
@@ -367,9 +367,8 @@ def _note(db: apsw.Connection, kind: str, what: object, *, everywhere: bool = Tr
     """
     for project, author in _authors(db).items():
         mine = f"{SHARED}{author}:"
-        given = {"project": project, "kind": kind, "what": what, "at": time.time(), "mine": mine}
-        given |= {"allowed": may_leave(db), "everywhere": everywhere}
-        db.execute(f"{NOTE} {NOTED[kind]}", given)
+        given = {"project": project, "kind": kind, "what": what, "at": time.time()}
+        db.execute(f"{NOTE} {NOTED[kind]}", {**given, "mine": mine, "everywhere": everywhere})
 
 
 def share_again(db: apsw.Connection) -> None:
@@ -385,12 +384,6 @@ def _authors(db: apsw.Connection) -> dict[str, str]:
     sql = "SELECT key, value FROM state WHERE session = ? AND key >= ? AND key < ? ORDER BY key"
     rows = db.execute(sql, (schema.OWN, SHARE, SHARE[:-1] + ";"))
     return {key[len(SHARE) :]: json.loads(search.decode(value))["author"] for key, value in rows}
-
-
-def may_leave(db: apsw.Connection) -> str:
-    """The providers, as JSON, what was said to which may go to a server."""
-    providers = [row[0] for row in db.execute("SELECT DISTINCT provider FROM occurrences")]
-    return json.dumps([name for name in providers if may_go(name, "server")])
 
 
 def empty_log(db: apsw.Connection) -> bool:
