@@ -43,6 +43,7 @@ class Server:
         self.folder = Path(tempfile.mkdtemp(prefix="gpg-"))  # the path of a socket in it must be short
         self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
+        self._has_template = False
         if self.user:
             shutil.chown(self.folder, self.user)
         self._made()
@@ -121,14 +122,18 @@ class Server:
 
     def database(self, *roles: str) -> str:
         """A new database with pgvector, owned by the first of the roles, which are made if need be."""
+        if not self._has_template:
+            self.execute("CREATE DATABASE with_vector")
+            self.execute("CREATE EXTENSION vector", "with_vector")
+            self._has_template = True
         name = f"t{next(DATABASES)}_{secrets.token_hex(3)}"
         for role in roles:
             self.execute(
                 f"DO $$ BEGIN CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}';"
                 " EXCEPTION WHEN duplicate_object THEN NULL; END $$"
             )
-        self.execute(f"CREATE DATABASE {name}" + (f" OWNER {roles[0]}" if roles else ""))
-        self.execute("CREATE EXTENSION vector", name)
+        owner = f" OWNER {roles[0]}" if roles else ""
+        self.execute(f"CREATE DATABASE {name} TEMPLATE with_vector{owner}")
         return name
 
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[Any, ...]]:

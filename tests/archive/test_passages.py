@@ -44,7 +44,7 @@ def test_one_long_line_is_cut() -> None:
     assert max(map(len, found)) <= LINE_CHARS
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.text(alphabet=st.characters(codec="utf-8"), max_size=3_000),
     st.sampled_from(list(ContentClass)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -91,7 +90,7 @@ def test_a_limit_caps(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     now = time.time()
     for n in range(40):  # two days old, so that only the limit can ask for them
-        put(store, f"entry {n} " + os.urandom(20_000).hex(), seq=n, at=now - 2 * DAY + n)
+        put(store, f"entry {n} " + "plain words of the fox " * 1_600, seq=n, at=now - 2 * DAY + n)
     assert apply_retention(store, "p", Settings(retention="1GB")) == "" and store.stats().entries == 40
     assert "deleted" in apply_retention(store, "p", Settings(retention="1MB"))
     assert store.size_bytes() <= 1_000_000 and 1 <= store.stats().entries < 40

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aider_gardener.archive.postgres.lines import Row, digest_of, record_of
-from aider_gardener.archive.providers import SHARED, may_go
+from aider_gardener.archive.providers import SHARED
 from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import entries, records, schema, sessions, words
 from aider_gardener.archive.store.entries import ENTRY, SHARE
@@ -33,7 +33,7 @@ from aider_gardener.archive.store.records import (
     SAID,
     as_json,
 )
-from aider_gardener.archive.store.redact import Redactor
+from aider_gardener.errors import StoreError
 from aider_gardener.messages import content_hash
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ FORGET_ALL = "forget all"
 ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
 
 OWN = f"s.project = ? AND s.id NOT LIKE '{SHARED}%'"
-LEAVING = f"{OWN} AND n.provider IN (SELECT value FROM json_each(?))"
+LEAVING = f"{OWN} AND may_leave(n.provider)"
 
 
 Pulled = tuple[int, str, str, str, str, float, bytes | None]
@@ -130,27 +130,22 @@ def note(store: Store, project: str, **marks: Any) -> Share | None:
     return store.database.write(step)
 
 
-def _allowed(db: apsw.Connection) -> str:
-    """The providers, as JSON, what was said to which may go to a server."""
-    providers = [row[0] for row in db.execute("SELECT DISTINCT provider FROM occurrences")]
-    return json.dumps([name for name in providers if may_go(name, "server")])
-
-
 def _digests(db: apsw.Connection, where: str, *given: object) -> dict[int, str]:
     """What messages are known by on the server, by their numbers."""
     sql = f"SELECT n.number, s.id, n.seq, lower(hex(o.hash)), n.at {entries.PLACES} WHERE {where}"
     return {number: digest_of(*row) for number, *row in db.execute(sql, given)}
 
 
-def unsent(db: apsw.Connection, share: Share) -> tuple[list[Row], int, str]:
-    """The next messages that the server may lack, and the number of the last with what it is known by. What
-    is not as it was stored is left out, until `gardener store verify` has mended it."""
+def unsent(db: apsw.Connection, share: Share) -> tuple[list[Row], list[Row], dict[str, Any]]:
+    """The next messages that the server may lack, what was forgotten and it is to hear of, and the marks once
+    it has both. What is not as it was stored is left out, until `gardener store verify` has mended it."""
     is_there = _digests(db, "n.number = ?", share.sent).get(share.sent, "") == share.sent_mark
     where = f"n.number > ? AND {LEAVING} ORDER BY n.number LIMIT ?"
-    digests = _digests(db, where, share.sent if is_there else 0, share.project, _allowed(db), ROWS)
+    digests = _digests(db, where, share.sent if is_there else 0, share.project, ROWS)
     rows = [row for number, once in digests.items() for row in _message(db, number, once)]
     last = max(digests, default=share.sent)
-    return rows, last, digests.get(last, share.sent_mark)
+    stones, told = _tombstones(db, share)
+    return rows, stones, {"sent": last, "sent_mark": digests.get(last, share.sent_mark), "told": told}
 
 
 def _message(db: apsw.Connection, number: int, once: str) -> Iterator[Row]:
@@ -180,8 +175,7 @@ def indexed(text: str) -> list[str]:
     return list(found)
 
 
-def tombstones(db: apsw.Connection, share: Share) -> tuple[list[Row], int]:
-    """What was forgotten and the server is to hear of, and the number of the last."""
+def _tombstones(db: apsw.Connection, share: Share) -> tuple[list[Row], int]:
     sql = """SELECT seq, kind, key, entry, at FROM tombstones
              WHERE project = ? AND seq > ? AND is_own ORDER BY seq LIMIT ?"""
     found = list(db.execute(sql, (share.project, share.told, ROWS)))
@@ -205,7 +199,7 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
               JOIN originals o ON o.number = c.original WHERE v.number > ? ORDER BY v.number LIMIT ?"""
     found: list[tuple[object, ...]] = []
     last = share.vectors_sent
-    given = (share.project, _allowed(db), share.vectors_sent, VECTORS)
+    given = (share.project, share.vectors_sent, VECTORS)
     for number, key, start, end, embedder, value, first in db.execute(sql, given):
         if first is not None and first > share.sent:
             break
@@ -221,16 +215,14 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
 def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
     sql = f"SELECT count(*) {entries.PLACES} WHERE n.number > ? AND {LEAVING}"
     stones = "SELECT count(*) FROM tombstones WHERE project = ? AND seq > ? AND is_own"
-    to_send = db.execute(sql, (share.sent, share.project, _allowed(db))).get
+    to_send = db.execute(sql, (share.sent, share.project)).get
     return int(to_send), int(db.execute(stones, (share.project, share.told)).get)
 
 
 def staying(db: apsw.Connection, share: Share) -> int:
     """How many of the project's messages never leave this machine: said to a local model, or sent to none."""
-    sql = (
-        f"SELECT count(*) {entries.PLACES} WHERE {OWN} AND n.provider NOT IN (SELECT value FROM json_each(?))"
-    )
-    return int(db.execute(sql, (share.project, _allowed(db))).get)
+    sql = f"SELECT count(*) {entries.PLACES} WHERE {OWN} AND NOT may_leave(n.provider)"
+    return int(db.execute(sql, (share.project,)).get)
 
 
 def apply_lines(
@@ -255,6 +247,9 @@ def apply_lines(
             numbers = _places_of(db, share, author, kind, session, key, at)
             done["heard"] += bool(numbers)
             dead_ids += entries.forget_places(db, numbers) if numbers else ()
+    if done["heard"]:
+        emptied = f"id LIKE '{SHARED}%' AND number NOT IN (SELECT session FROM occurrences)"
+        db.execute(f"DELETE FROM sessions WHERE {emptied}")
     if share is not None and rows:
         save_share(db, replace(share, seen=rows[-1][0]))
     return done, dead_ids
@@ -279,20 +274,19 @@ def _take_message(
     its hash, and short forms are made anew."""
     try:
         record = record_of(payload, key or "")
-        begun, content = record.pop("begun"), record["content"]
-        if not ID.fullmatch(record["id"]) or not all(0 <= a < b <= len(content) for a, b in record["chunks"]):
+        begun, size = record.pop("begun"), len(record["content"])
+        if not ID.fullmatch(record["id"]) or not all(
+            0 <= start < end <= size for start, end in record["chunks"]
+        ):
             raise ValueError("no id, or a passage that lies outside its text")
-        record |= {"kind": SAID, "renditions": [], "pinned": False, "active": False, "access_count": 0}
-        record |= {"turn": int(record["turn"]), "seq": int(record["seq"])}
-        begun |= {"kind": "session", "started_at": float(begun["started_at"])}
+        record |= {"kind": SAID, "session": here, "at": float(at), "accessed_at": now, "access_count": 0}
+        record |= {"renditions": [], "pinned": False, "active": False}
+        found = [{**begun, "kind": "session", "id": here, "project": project}, record]
+        if HOST.fullmatch(begun["host"]):
+            found.append({"kind": "state", "session": here, "key": HOST_KEY, "value": begun["host"]})
         with db:
-            record |= {"session": here, "at": float(at), "accessed_at": now}
-            records.check_numbers({**begun, **record})
-            records.apply(db, {**begun, "id": here, "project": project})
-            records.apply(db, records.redacted(record, Redactor()), again=True)
-            if HOST.fullmatch(begun["host"]):
-                sessions.set_state(db, here, HOST_KEY, begun["host"])
-    except UNREADABLE:
+            records.add_all(db, found, "no record")
+    except (*UNREADABLE, StoreError):
         return False
     return True
 

@@ -172,7 +172,7 @@ class _Exchange:
     def run(self, connection: Connection) -> None:
         """All of it over an open connection. Raises ServerError."""
         self._check(connection)
-        steps = (self._push, self._push_deletions, self._push_passages) if self.share.may_write else ()
+        steps = (self._push, self._push_passages) if self.share.may_write else ()
         for step in (self._pull, *steps):
             while step(connection):
                 pass
@@ -213,24 +213,18 @@ class _Exchange:
         return len(rows) == PULLED
 
     def _push(self, connection: Connection) -> bool:
-        rows, last, mark = self.store.database.read(lambda db: local.unsent(db, self.share))
-        is_new = (last, mark) != (self.share.sent, self.share.sent_mark)
+        rows, stones, marks = self.store.database.read(lambda db: local.unsent(db, self.share))
+        is_new = replace(self.share, **marks) != self.share
         if is_new:
-            self.report.sent += self._added(connection, rows)
-            self._note(sent=last, sent_mark=mark)
+            with connection.transaction():
+                sent, _ = (
+                    lines.add(connection, self.share.number, self.share.machine, each)
+                    for each in (rows, stones)
+                )
+            self.report.sent += len(sent)
+            self.report.told += len(stones)
+            self._note(**marks)
         return is_new
-
-    def _push_deletions(self, connection: Connection) -> bool:
-        rows, last = self.store.database.read(lambda db: local.tombstones(db, self.share))
-        if rows:
-            self._added(connection, rows)
-            self.report.told += len(rows)
-            self._note(told=last)
-        return bool(rows)
-
-    def _added(self, connection: Connection, rows: Sequence[Row]) -> int:
-        with connection.transaction():
-            return len(lines.add(connection, self.share.number, self.share.machine, rows))
 
     def _push_passages(self, connection: Connection) -> bool:
         found, last = self.store.database.read(lambda db: local.vectors(db, self.share))

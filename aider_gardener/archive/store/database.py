@@ -12,12 +12,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
 from aider_gardener import files
+from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.store import encryption, location, schema
 from aider_gardener.archive.store.schema import CHECKSUM_BYTES, CHECKSUM_PLACE, opened
 from aider_gardener.errors import StoreError
@@ -122,7 +124,8 @@ class Database:
     `path` None keeps everything in memory; a file is opened by `connect`. `repair` is asked when SQLite
     reports damage; if it returns true the step is run once more. `fault` is why it was closed before its end,
     `is_new` whether its tables were made here, `number` what tells its archive from others. With `read_only`
-    the file and all around it stay as they are, whatever is found."""
+    the file and all around it stay as they are, whatever is found. Statements may ask `may_leave` of a
+    provider: whether what was said to it may go to a server."""
 
     def __init__(
         self,
@@ -187,6 +190,7 @@ class Database:
         db = (
             _open_to_read(self.path, self.key) if self.path and self.read_only else _open(self.path, self.key)
         )
+        db.create_scalar_function("may_leave", partial(may_go, provider="server"), 1, deterministic=True)
         try:
             db.execute("BEGIN")  # another process may be making the file: all is of one moment
             self._check(db)

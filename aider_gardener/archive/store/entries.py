@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.providers import SHARED, may_go
+from aider_gardener.archive.providers import SHARED
 from aider_gardener.archive.store import schema, search, sessions
 from aider_gardener.archive.store.base import TRANSCRIPT_KEY, Record
 from aider_gardener.errors import StoreError
@@ -52,11 +52,21 @@ SHARE = "share:"
 """Before a project's path, the key under which it is kept how the project is shared."""
 ENTRY, SESSION = "entry", "session"
 """What a tombstone is of."""
+NOTE = f"""INSERT INTO tombstones (project, kind, at, is_own, key, entry)
+    SELECT :project, :kind, :at, max(iif(s.id LIKE '{SHARED}%', :everywhere AND instr(s.id, :mine) = 1,
+        may_leave(ifnull(n.provider, '')))),"""
+NOTED = {
+    ENTRY: f"""lower(hex(o.hash)), o.id {PLACES} WHERE +s.project = :project
+        AND o.number IN (SELECT value FROM json_each(:what)) GROUP BY o.number""",
+    SESSION: """iif(instr(s.id, :mine) = 1, substr(s.id, length(:mine) + 1), s.id), ''
+        FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
+        WHERE s.project = :project AND s.number = :what GROUP BY s.number""",
+}
+"""How it is written of entries of a project, and of a session."""
 NAMED = re.compile(r'"(g[0-9a-f]+)"')
 """An id in the data of an event."""
-CHECKPOINT_TRIES = 20
-CHECKPOINT_PAUSE_SECONDS = 0.1
-CHECKPOINT_MILLISECONDS = 50
+CHECKPOINT_MILLISECONDS = 3_000
+"""How long readers are waited for when what was deleted is to leave the log."""
 
 
 class StoredEntry(NamedTuple):
@@ -273,33 +283,38 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, everywhere: bool = True) 
     sql = "SELECT number, id FROM originals WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number"
     numbers: dict[int, str] = dict(db.execute(sql, (json.dumps(list(ids)),)))
     if numbers:
-        _note_entries(db, numbers, everywhere=everywhere)
+        _note(db, ENTRY, json.dumps(list(numbers)), everywhere=everywhere)
         _delete(db, numbers)
     return len(numbers)
 
 
+def forget_session(db: apsw.Connection, session: str) -> int:
+    """Delete a session, its events and state, and the entries that occur in no other session; returns how
+    many. One that another process holds open goes on, empty, in its project."""
+    number = db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get
+    places = [row[0] for row in db.execute("SELECT number FROM occurrences WHERE session = ?", (number,))]
+    _note(db, SESSION, number)
+    count = len(forget_places(db, places))
+    if session not in sessions.open_elsewhere(db):
+        db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+    db.execute("DELETE FROM state WHERE session = ? AND key != ?", (session, TRANSCRIPT_KEY))
+    db.execute("DELETE FROM events WHERE session = ?", (session,))
+    return count
+
+
 def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
-    """Delete occurrences, and for good the entries that stand nowhere else; returns the ids of these.
-    Sessions that are empty then go too. No server hears of it."""
-    listed, only_here = json.dumps(list(numbers)), _occurring_only_at(db, numbers)
-    sessions_sql = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
-    emptied = [row[0] for row in db.execute(sessions_sql, (listed,))]
-    db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
-    schema.note_forgotten(db)
-    _delete(db, only_here)
-    sql = """DELETE FROM sessions WHERE number IN (SELECT value FROM json_each(?))
-             AND number NOT IN (SELECT session FROM occurrences)"""
-    db.execute(sql, (json.dumps(emptied),))
-    return list(only_here.values())
-
-
-def _occurring_only_at(db: apsw.Connection, places: Collection[int]) -> dict[int, str]:
-    """The originals, with their ids, that occur at these places and at no other."""
+    """Delete occurrences, and for good the entries that stand nowhere else; returns the ids of these. No
+    server hears of it."""
     sql = """SELECT DISTINCT o.number, o.id FROM occurrences n JOIN originals o ON o.number = n.original
              WHERE n.number IN (SELECT value FROM json_each(?1)) AND NOT EXISTS (
                  SELECT 1 FROM occurrences e WHERE e.original = o.number
                  AND e.number NOT IN (SELECT value FROM json_each(?1)))"""
-    return dict(db.execute(sql, (json.dumps(list(places)),)))
+    listed = json.dumps(list(numbers))
+    only_here: dict[int, str] = dict(db.execute(sql, (listed,)))
+    db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
+    schema.note_forgotten(db)
+    _delete(db, only_here)
+    return list(only_here.values())
 
 
 def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
@@ -343,53 +358,17 @@ def with_ids(value: object, ids: Mapping[str, str | None]) -> object:
     return value
 
 
-def forget_session(db: apsw.Connection, session: str) -> int:
-    """Delete a session, its events and state, and the entries that occur in no other session. One that
-    another process holds open goes on, empty, in its project."""
-    number = db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get
-    places = [row[0] for row in db.execute("SELECT number FROM occurrences WHERE session = ?", (number,))]
-    _note_session(db, session)
-    count = forget(db, _occurring_only_at(db, places).values())
-    db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
-    schema.note_forgotten(db)
-    if session not in sessions.open_elsewhere(db):
-        db.execute("DELETE FROM sessions WHERE id = ?", (session,))
-    db.execute("DELETE FROM state WHERE session = ? AND key != ?", (session, TRANSCRIPT_KEY))
-    db.execute("DELETE FROM events WHERE session = ?", (session,))
-    return count
+def _note(db: apsw.Connection, kind: str, what: object, *, everywhere: bool = True) -> None:
+    """Note, before it is deleted, what is forgotten of shared projects: entries by the list of their numbers,
+    or a session by its own. Other machines hear of the user's own; without `everywhere` only of what was said
+    on this machine: what was fetched was pruned here alone.
 
-
-def _note_entries(db: apsw.Connection, numbers: Iterable[int], *, everywhere: bool) -> None:
-    """Note, before originals are deleted, those of shared projects; other machines hear of the user's own.
-
-    Without `everywhere` they hear only of what was said on this machine: what was fetched was pruned here
-    alone.
     What was said to a local model was never sent, so nothing of it is told either.
     """
-    authors = _authors(db)
-    sql = f"""SELECT s.project, lower(hex(o.hash)), o.id, s.id, n.provider {PLACES}
-              WHERE o.number IN (SELECT value FROM json_each(?)) ORDER BY o.number"""
-    found = db.execute(sql, (json.dumps(list(numbers)),)) if authors else ()
-    noted: dict[tuple[str, str, str], bool] = {}
-    for project, key, stored_id, session, provider in found:
-        if project in authors:
-            is_own = _is_announced(authors[project], session, provider, everywhere)
-            noted[project, key, stored_id] = noted.get((project, key, stored_id), False) or is_own
-    for (project, key, stored_id), is_own in noted.items():
-        _note(db, project, ENTRY, key, stored_id, is_own)
-
-
-def _note_session(db: apsw.Connection, session: str) -> None:
-    """Note, before a session of a shared project is deleted, that it is; the same of what is told holds."""
-    authors = _authors(db)
-    sql = """SELECT s.project, n.provider FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
-             WHERE s.id = ?"""
-    found = list(db.execute(sql, (session,)))
-    project = found[0][0] if found else ""
-    if project in authors:
-        is_own = any(_is_announced(authors[project], session, provider or "", True) for _, provider in found)
-        key = session.removeprefix(f"{SHARED}{authors[project]}:")
-        _note(db, project, SESSION, key, "", is_own)
+    for project, author in _authors(db).items():
+        mine = f"{SHARED}{author}:"
+        given = {"project": project, "kind": kind, "what": what, "at": time.time()}
+        db.execute(f"{NOTE} {NOTED[kind]}", {**given, "mine": mine, "everywhere": everywhere})
 
 
 def share_again(db: apsw.Connection) -> None:
@@ -407,32 +386,16 @@ def _authors(db: apsw.Connection) -> dict[str, str]:
     return {key[len(SHARE) :]: json.loads(search.decode(value))["author"] for key, value in rows}
 
 
-def _is_announced(author: str, session: str, provider: str, everywhere: bool) -> bool:
-    if session.startswith(SHARED):
-        return everywhere and session.startswith(f"{SHARED}{author}:")
-    return may_go(provider, "server")
-
-
-def _note(db: apsw.Connection, project: str, kind: str, key: str, stored_id: str, is_own: bool) -> None:
-    db.execute(
-        "INSERT INTO tombstones (project, kind, key, entry, at, is_own) VALUES (?, ?, ?, ?, ?, ?)",
-        (project, kind, key, stored_id, time.time(), int(is_own)),
-    )
-
-
 def empty_log(db: apsw.Connection) -> bool:
     """Move the write-ahead log into the file and cut it to nothing; False if another reader holds it."""
     if db.pragma("journal_mode") != "wal":
         return True
     patience = int(db.pragma("busy_timeout") or 0)
-    db.set_busy_timeout(CHECKPOINT_MILLISECONDS)  # with the usual patience all tries would take minutes
+    db.set_busy_timeout(CHECKPOINT_MILLISECONDS)
     try:
-        for _ in range(CHECKPOINT_TRIES):
-            try:
-                db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                return True
-            except apsw.BusyError:
-                time.sleep(CHECKPOINT_PAUSE_SECONDS)
+        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
         return False
     finally:
         db.set_busy_timeout(patience)
+    return True

@@ -15,13 +15,7 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.store import encryption, lines, location, repair
-from aider_gardener.archive.store.database import (
-    Database,
-    OtherVersion,
-    Unavailable,
-    explain,
-    is_damage,
-)
+from aider_gardener.archive.store.database import Database, OtherVersion, Unavailable, explain
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError
 from aider_gardener.phrases import counted
@@ -32,7 +26,6 @@ IN_LINES = "{reason}; what is said is kept in lines of JSON in {place} until the
 LINES_WAIT = "not in the archive yet: {lines}; the next chat or `gardener store verify` takes them in"
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 LOG_LOST = "the log of {path} was damaged: some of what was said last before a chat ended is lost"
-NO_ARCHIVE = "{path} is gone: it was begun anew"
 FAULTS = (StoreError, apsw.Error, OSError, ValueError)
 """What opening raises: nothing of it stops a chat."""
 
@@ -131,30 +124,13 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
-    notice, (logged_frames, is_cut) = "", repair.log_left(path)
+    logged_frames, is_cut = repair.log_left(path)
     is_cut = is_cut and repair.stays(lambda: repair.log_left(path)[1])
-    if not path.exists() and not repair.finish(path):
-        notice = repair.set_copy_aside(path)
-        notice = NO_ARCHIVE.format(path=path) + notice if notice else ""
-    is_new = not path.exists()
-    try:
-        if repair.stays(lambda: repair.is_cut_off(path)):
-            raise apsw.CorruptError(f"{path} was cut off")
-        database.connect()
-    except (apsw.Error, OSError, StoreError) as error:
-        if not is_damage(error):
-            if is_new and not isinstance(error, apsw.BusyError):
-                with contextlib.suppress(OSError):  # what became no archive would be called damaged later
-                    if not path.stat().st_size:
-                        path.unlink()
-            raise
-        notice = repair.begin_anew(database, path, clock())
-    else:
-        if is_cut or repair.has_lost_log(database, logged_frames):
-            notice = LOG_LOST.format(path=path)
-    repair.clear_parts(path, older_than=repair.PART_SECONDS)
+    mended = repair.open_file(database, clock())
+    if not mended and (is_cut or repair.has_lost_log(database, logged_frames)):
+        mended = LOG_LOST.format(path=path)
     is_unsealed = database.key_source and not database.key
-    opening_notice = notice or (NOT_ENCRYPTED.format(path=path) if is_unsealed else "")
-    store = Store(database, clock=clock, notice=opening_notice)
-    store.mended = notice
+    notice = mended or (NOT_ENCRYPTED.format(path=path) if is_unsealed else "")
+    store = Store(database, clock=clock, notice=notice)
+    store.mended = mended
     return store

@@ -63,9 +63,12 @@ def as_record(
 
 def check_numbers(record: Record) -> None:
     """Raise NOT_READ for what somebody else wrote in place of numbers: times, counts and flags."""
-    for names, most in ((TIMES, LAST_SECOND), (NUMBERS, LARGEST)):
-        if not all(0 <= record[name] <= most for name in names if name in record):
-            raise ValueError("a number that is none")
+    times = [record[name] for name in TIMES if name in record]
+    numbers = [record[name] for name in NUMBERS if name in record]
+    if not all(0 <= each <= LAST_SECOND for each in times) or not all(
+        isinstance(each, int) and 0 <= each <= LARGEST for each in numbers
+    ):
+        raise ValueError("a number that is none")
 
 
 def redacted(record: Record, redact: Redactor) -> Record:

@@ -25,7 +25,16 @@ from aider_gardener.archive.store import (
     schema,
     search,
 )
-from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
+from aider_gardener.archive.store.database import (
+    Database,
+    Gone,
+    LogGone,
+    Older,
+    Unavailable,
+    explain,
+    has_log,
+    is_damage,
+)
 from aider_gardener.archive.store.schema import opened
 from aider_gardener.errors import StoreError
 
@@ -54,6 +63,11 @@ of a second."""
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
 NAMED = 5
+REMOVED = "{path} was removed: it was begun anew"
+ANOTHER = (
+    "{path} is another archive than before, or an older one: what this chat holds is written into it; what"
+    " others said since may be missing, and what was forgotten be there again"
+)
 COPY_SAVED = (
     "; the copy of the old one is kept as {copy}: as gardener.db in a directory of its own"
     " `gardener store copy --from` takes it over"
@@ -63,6 +77,38 @@ SAVED = "{path} was damaged: it was set aside as {aside}, and {saved} of its ent
 NOT_REPAIRED = "{path} is damaged and no new one can be put in its place ({fault})"
 QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
+
+
+def open_file(database: Database, now: float, broken: apsw.Error | None = None) -> str:
+    """Open an archive's file, or begin one, and put right what is wrong: a new archive that a killed repair
+    left takes its place, one that is damaged makes room for a new one. `broken` is why a file that was open
+    is no more. Returns the line for the user. Raises apsw.Error, OSError or StoreError."""
+    path, number, notice = database.path or Path(), database.number, ""
+    if isinstance(broken, Gone):
+        location.prepare_directory(path.parent)
+    is_whole = broken is None or isinstance(broken, (LogGone, Older)) or database.is_replaced()
+    is_new = not path.exists() and not finish(path)
+    if is_new:
+        notice = REMOVED.format(path=path) if broken else ""
+        with contextlib.suppress(OSError):  # no other archive's copy takes its place; there may be none
+            kept = set_aside(copy_of(path), "removed", now)
+            notice = (REMOVED + COPY_SAVED).format(path=path, copy=kept.name)
+    try:
+        if not is_new and (not is_whole or stays(lambda: is_cut_off(path))):
+            raise apsw.CorruptError(f"{path} was cut off")
+        database.connect()
+        if broken and not is_new and (isinstance(broken, Older) or database.number != number):
+            notice = ANOTHER.format(path=path)
+    except (apsw.Error, OSError, StoreError) as error:
+        if not is_damage(error):
+            if is_new and not isinstance(error, apsw.BusyError):
+                with contextlib.suppress(OSError):  # what became no archive would be called damaged later
+                    if not path.stat().st_size:
+                        path.unlink()
+            raise
+        notice = begin_anew(database, path, now)
+    clear_parts(path, older_than=PART_SECONDS)
+    return notice
 
 
 def stays(is_so: Callable[[], bool]) -> bool:
@@ -227,19 +273,6 @@ def drop_copy(path: Path | None) -> None:
     clear_parts(path, older_than=0)
 
 
-def set_copy_aside(path: Path) -> str:
-    """Give the copy of an archive that is gone another name, so that no other takes its place; returns what
-    is to be said of it, "" if there is none."""
-    try:
-        if not copy_of(path).is_file():
-            return ""
-        name = _free_name(path, time.time(), "removed")
-        os.replace(copy_of(path), name)
-    except OSError:
-        return ""
-    return COPY_SAVED.format(copy=name.name)
-
-
 def begin_anew(database: Database, path: Path, now: float) -> str:
     """Put a new archive in the place of one that is damaged, with what can be saved of it and of the copy;
     returns the line for the user.
@@ -260,7 +293,7 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
         if location.identity(path) == identity:
             os.replace(part, path.with_name(location.MENDED_NAME))
             files.synced(path.parent)
-            aside = set_aside(path, now)
+            aside = set_aside(path, "damaged", now)
             finish(path)
             notice = SAVED.format(path=path, aside=aside.name, saved=len(found))
         database.connect()
@@ -297,21 +330,18 @@ def clear_parts(path: Path, *, older_than: float) -> None:
                 part.unlink()
 
 
-def set_aside(path: Path, now: float) -> Path:
-    """Rename a damaged database with its log; returns the new name. Raises OSError."""
-    name = _free_name(path, now, "damaged")
+def set_aside(path: Path, why: str, now: float) -> Path:
+    """Give a file, and the log beside it, a name that nothing has yet: the archive's with `why` (`damaged`,
+    `removed`) and when; returns it. Raises OSError."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    begins = f"{location.FILE_NAME}.{why}-{stamp}"
+    names = (path.with_name(f"{begins}{ending}") for ending in ("", *range(-2, -1_000, -1)))
+    name = next(name for name in names if not name.exists())
     os.replace(path, name)
     for ending in location.LOG_ENDINGS:
         with contextlib.suppress(FileNotFoundError):
             os.replace(path.with_name(path.name + ending), name.with_name(name.name + ending))
     return name
-
-
-def _free_name(path: Path, now: float, why: str) -> Path:
-    """What a file is called that is set aside; nothing has the name yet."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    names = (path.with_name(f"{path.name}.{why}-{stamp}{ending}") for ending in ("", *range(-2, -1_000, -1)))
-    return next(name for name in names if not name.exists())
 
 
 def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:

@@ -39,9 +39,7 @@ from aider_gardener.archive.store.base import (
 from aider_gardener.archive.store.database import (
     UNREPAIRED,
     Database,
-    Gone,
     LogGone,
-    Older,
     Result,
     Step,
     Unavailable,
@@ -64,11 +62,6 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Evidence, Vector
 
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
-REMOVED = "{path} was removed: it was begun anew with what this chat holds"
-ANOTHER = (
-    "{path} is another archive than before, or an older one: what this chat holds is written into it; what"
-    " others said since may be missing, and what was forgotten be there again"
-)
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 IN_MEMORY_ONLY = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "taken into the archive: {lines} written where it could not be"
@@ -116,7 +109,7 @@ class Store:
         self._vectors = search.VectorCache()
         self._places = search.PlaceCache()
         self._has_live = False
-        database.repair = self._reopen if database.read_only else self._repair
+        database.repair = self._repair
 
     @classmethod
     def of_lines(
@@ -236,47 +229,30 @@ class Store:
         waiting.remove()
         self.notice = f"{self._file.path} can be written again; stored what waited: {message_count}"
 
-    def _reopen(self, _error: apsw.Error) -> bool:
-        """Open a file anew that is only read and that another process has begun to write meanwhile."""
-        path = self._file.path
-        if path is None or not has_log(path):
-            return False
-        self._file.close()
-        try:
-            self._file.connect()
-        except (apsw.Error, OSError) as fault:
-            self._file.fault = str(fault)
-            raise StoreError(UNREPAIRED.format(path=path)) from fault
-        return True
-
     def _repair(self, error: apsw.Error) -> bool:
         """Put a new file in the place of one that is damaged or gone, with all that can be saved; where even
-        that is impossible go on in memory. What a chat still holds is to be written again."""
-        path, number = self._file.path, self._file.number
-        if path is None:
+        that is impossible go on in memory. What a chat still holds is to be written again. A file that is
+        only read is opened anew if another process has begun to write it meanwhile."""
+        path, is_read = self._file.path, self._file.read_only
+        if path is None or (is_read and not has_log(path)):
             return False
-        is_log, is_older = isinstance(error, LogGone), isinstance(error, Older)
+        is_log = isinstance(error, LogGone)
         in_memory = self._in_memory() if is_log and not self._file.take_log() else None
         self._file.close()
         self.generation += 1
         try:
-            if isinstance(error, Gone):
-                location.prepare_directory(path.parent)
-            if isinstance(error, Gone) and not path.exists():
-                self.notice = REMOVED.format(path=path) + repair.set_copy_aside(path)
+            if is_read:
                 self._file.connect()
-            elif is_log or is_older or self._file.is_replaced():
-                self._file.connect()
-                if is_older or self._file.number != number:
-                    self.notice = ANOTHER.format(path=path)
-                if in_memory is not None:
-                    with contextlib.suppress(StoreError):  # what a chat holds is written again all the same
-                        repair.add_from_memory(self._file, in_memory)
             else:
-                self.notice = repair.begin_anew(self._file, path, self._clock())
+                self.notice = repair.open_file(self._file, self._clock(), error)
+            if in_memory is not None:
+                with contextlib.suppress(StoreError):  # what a chat holds is written again all the same
+                    repair.add_from_memory(self._file, in_memory)
         except (StoreError, apsw.Error, OSError) as fault:
             self._file.close()
             self._file.fault = explain(fault, path)
+            if is_read:
+                raise StoreError(UNREPAIRED.format(path=path)) from fault
             raise Unavailable(self._file.fault) from fault
         return True
 

@@ -71,9 +71,9 @@ def test_meaning_finds_what_no_word_does_and_only_by_the_same_embedder(one: Mach
 
 def test_many_vectors_of_others_do_not_hide_the_few_that_may_be_read(machines: Machines, team: Team) -> None:
     ana, bob = machines("ana"), machines("bob")
-    shared(ana, *(f"silent {n:04d}" for n in range(300)), name="crowd", vectors=True)
+    shared(ana, *(f"silent {n:04d}" for n in range(120)), name="crowd", vectors=True)
     shared(bob, "a text that is far from it", name="own", vectors=True)
-    assert team.rows("SELECT count(*) FROM gardener.passages") == [(301,)]
+    assert team.rows("SELECT count(*) FROM gardener.passages") == [(121,)]
     for path in ("seqscan", "sort", "bitmapscan"):  # so few rows would be read without the index
         team.rows(f"ALTER DATABASE {team.database} SET enable_{path} = off")
     assert texts(bob, "qqq", near="silent 0001") == ["a text that is far from it"]

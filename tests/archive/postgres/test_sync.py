@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,9 +91,13 @@ def test_both_ways_and_again_nothing_is_sent_twice_or_doubled(machines: Machines
     assert found is not None and found.session == one.session, "one's own stays one's own"
 
 
-def test_two_syncs_of_an_archive_at_once_double_nothing(machines: Machines, team: Team) -> None:
+def test_two_syncs_of_an_archive_at_once_double_nothing(
+    machines: Machines, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "ROWS", 10)
+    monkeypatch.setattr(sync, "PULLED", 20)
     one, other = machines("ana", "here"), machines("ana", "there")
-    texts = [f"message {n}" for n in range(300)]
+    texts = [f"message {n}" for n in range(40)]
     one.say(*texts)
     for machine in (one, other):
         machine.share()
@@ -104,7 +109,7 @@ def test_two_syncs_of_an_archive_at_once_double_nothing(machines: Machines, team
             thread.join()
         assert [each.sync() for each in twins] == [SyncReport(), SyncReport()]
     assert sorted(team.said()) == sorted(texts)
-    assert rows_in(other.store, "occurrences") == 300 and other.store.verify() == []
+    assert rows_in(other.store, "occurrences") == 40 and other.store.verify() == []
 
 
 @pytest.mark.parametrize("on", ["the one that said it", "the one that fetched it"])
@@ -120,6 +125,23 @@ def test_forgetting_reaches_the_server_and_the_other_machine(machines: Machines,
     assert other.store.original(left) == "what stays"
     assert team.said() == ["what stays"]
     assert other.sync() == SyncReport() and one.sync() == SyncReport()
+
+
+def test_a_chat_of_which_all_was_forgotten_elsewhere_stays_one_of_its_project(
+    one: Machine, other: Machine
+) -> None:
+    (said,) = one.say("said once")
+    for machine in (one, other):
+        machine.share_and_sync()
+    other.store.forget([said])
+    other.sync()
+    assert one.sync().heard == 1 and one.store.session_entries(one.session) == []
+    assert [info.id for info in one.store.sessions(PROJECT)] == [one.session]
+    again = one.say("said to be fetched", at=time.time())
+    assert (one.sync().sent, other.sync().fetched) == (1, 1)
+    one.store.forget(again)
+    assert (one.sync().told, other.sync().heard) == (1, 1)
+    assert other.store.sessions(PROJECT) == [], "of what was fetched nothing is left"
 
 
 @pytest.mark.parametrize("between", [True, False])
@@ -326,6 +348,7 @@ LIES = {
     "an id that is a path": "regexp_replace(payload, '\"g[0-9a-f]+\"', '\"../x\"')",
     "a passage outside": "replace(payload, '[[0,3]]', '[[0,999]]')",
     "a turn beyond all numbers": "replace(payload, '\"turn\":1', '\"turn\":99999999999999999999')",
+    "half a turn": "replace(payload, '\"turn\":1', '\"turn\":1.5')",
     "no time": "replace(payload, '\"started_at\":1.0', '\"started_at\":NaN')",
     "a time of no calendar": "replace(payload, '\"started_at\":1.0', '\"started_at\":1e308')",
     "deep nesting": "repeat('[', 100000)",

@@ -86,7 +86,7 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str, stor
 def test_forgetting_says_when_another_process_holds_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aider_gardener.archive.store.entries.CHECKPOINT_TRIES", 1)
+    monkeypatch.setattr("aider_gardener.archive.store.entries.CHECKPOINT_MILLISECONDS", 50)
     store = open_store(tmp_path)
     stored = put(store, "to be forgotten")
     store._db.live.set_busy_timeout(50)

@@ -110,7 +110,7 @@ def test_with_a_copy_a_flipped_bit_of_any_table_loses_nothing(tmp_path: Path, ta
 
 
 def test_without_a_copy_what_was_lost_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
-    stored = filled(tmp_path, 300, "says the fox" * 30, has_copy=False)
+    stored = filled(tmp_path, 120, "says the fox" * 30, has_copy=False)
     flipped(tmp_path / "gardener.db", "bodies")
     damaged = (tmp_path / "gardener.db").read_bytes()
     store = open_store(tmp_path)
@@ -148,8 +148,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     return place, flips.fill(place)
 
 
-@pytest.mark.parametrize("at", [0, 16, 28, 60, 100, 105, 3_000])
-@pytest.mark.parametrize("has_copy", [True, False])
+@pytest.mark.parametrize(
+    ("at", "has_copy"),
+    [*((at, False) for at in (0, 16, 28, 60, 100, 105, 3_000)), *((at, True) for at in (0, 28, 105))],
+)
 def test_no_flipped_bit_of_the_first_page_loses_anything(
     whole: tuple[Path, list[str]], at: int, has_copy: bool
 ) -> None:
@@ -200,7 +202,7 @@ def test_a_copy_takes_over_no_page_of_another_moment(tmp_path: Path) -> None:
     filled(tmp_path)
     path = tmp_path / "gardener.db"
     former = path.read_bytes()
-    filled(tmp_path, 300, "says the fox" * 30)
+    filled(tmp_path, 120, "says the fox" * 30)
     before = repair.copy_of(path).read_bytes()
     with schema.opened(path, apsw.SQLITE_OPEN_READONLY, "") as db:
         at = 4_096 * (db.execute("SELECT rootpage - 1 FROM sqlite_schema WHERE name = 'bodies'").get)
@@ -212,12 +214,12 @@ def test_a_copy_takes_over_no_page_of_another_moment(tmp_path: Path) -> None:
 
 
 def test_of_a_copy_that_is_damaged_itself_what_stands_before_that_is_taken(tmp_path: Path) -> None:
-    filled(tmp_path, 300, "says the fox" * 30)
+    filled(tmp_path, 120, "says the fox" * 30)
     for name, table in (("gardener.db", "occurrences"), ("gardener.db.copy", "bodies")):
         flipped(tmp_path / name, table)
     store = open_store(tmp_path)
-    assert len(store.session_entries("s")) > 250 and store.stats().entries == 300
-    assert "300 of its entries were saved" in store.notice and store.verify() == []
+    assert len(store.session_entries("s")) > 90 and store.stats().entries == 120
+    assert "120 of its entries were saved" in store.notice and store.verify() == []
 
 
 @pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
@@ -358,14 +360,14 @@ def test_a_copy_that_is_made_while_something_is_forgotten_does_not_keep_it(
 
 def test_the_copy_of_another_archive_is_not_mixed_in(tmp_path: Path) -> None:
     """A file that was put back from a backup, beside the copy of the one that lay there before."""
-    others = filled(tmp_path / "other", 300, "of another archive" * 20)
-    stored = filled(tmp_path / "own", 300, "says the fox" * 30)
+    others = filled(tmp_path / "other", 120, "of another archive" * 20)
+    stored = filled(tmp_path / "own", 120, "says the fox" * 30)
     shutil.copy(tmp_path / "other" / "gardener.db.copy", tmp_path / "own" / "gardener.db.copy")
     flipped(tmp_path / "own" / "gardener.db", "bodies")
     store = open_store(tmp_path / "own")
     known = {entry.id: entry.content for entry in stored}
     got = store.session_entries("s")
-    assert len(got) > 250 and all(known.get(entry.id) == entry.content for entry in got)
+    assert len(got) > 90 and all(known.get(entry.id) == entry.content for entry in got)
     assert store.get(others[0].id) is None and "could not be" in store.notice and store.verify() == []
 
 
@@ -416,7 +418,7 @@ def test_a_repair_killed_at_any_step_is_done_at_the_next_start(
 
 def test_the_log_that_a_killed_repair_left_is_not_played_into_the_new_archive(tmp_path: Path) -> None:
     new, place = tmp_path / "new" / "gardener.db", tmp_path / "old"
-    filled(new.parent, 300)
+    filled(new.parent, 120)
     store = open_store(place)
     put(store, "of the one that was set aside", 99)
     log = (place / "gardener.db-wal").read_bytes()
@@ -425,7 +427,7 @@ def test_the_log_that_a_killed_repair_left_is_not_played_into_the_new_archive(tm
     (place / "gardener.db-wal").write_bytes(log)
     shutil.copy(new, place / location.MENDED_NAME)
     store = open_store(place)
-    assert len(store.session_entries("s")) == 300 and store.verify() == []
+    assert len(store.session_entries("s")) == 120 and store.verify() == []
 
 
 def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -443,7 +445,7 @@ def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch:
 
 
 def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> None:
-    filled(tmp_path, 200, has_copy=False)
+    filled(tmp_path, 80, has_copy=False)
     flipped(tmp_path / "gardener.db", "sqlite_schema")
     code = (
         "import sys\n"
@@ -471,7 +473,7 @@ def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> 
         child.communicate("go\n", timeout=120)
     assert [child.returncode for child in children] == [0, 0, 0]
     store = open_store(tmp_path)
-    assert len(store.session_entries("s")) == 200 and store.verify() == []
+    assert len(store.session_entries("s")) == 80 and store.verify() == []
     kept = {name: len(store.session_entries(name)) for name in ("w0", "w1", "w2")}
     assert kept == {"w0": 20, "w1": 20, "w2": 20}
 
