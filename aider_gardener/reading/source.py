@@ -67,6 +67,7 @@ _FOR_THE_USER = late(
 _FAILED_EDIT = late(
     r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
     r"|No filename provided before .{1,20} in file listing"
+    r"|(?:E|Unexpected e)rror (?:parsing patch(?: content)?: |applying action ')"
 )
 _OTHERS_APPLIED = late(
     r"^# The other \d+ SEARCH/REPLACE blocks? were applied |^Note: some hunks did apply ", re.M
