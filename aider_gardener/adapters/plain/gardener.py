@@ -81,9 +81,11 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         Raises UsageError where project is no folder, or neither window nor `history_tokens` is known.
         """
         settings = settings if settings is not None else Settings.from_env()
+        is_place = isinstance(project, str | bytes | os.PathLike)
         is_named = isinstance(model, str) and isinstance(settings, Settings)
-        if not (is_named and isinstance(window, int | float)):
-            raise UsageError("window= takes a number of tokens, model= a name, settings= a Settings")
+        if not (is_place and is_named and isinstance(window, int | float)):
+            takes = "project= takes a folder, window= a number of tokens, model= a name, settings= a Settings"
+            raise UsageError(takes)
         if not callable(count or approximate):
             raise UsageError("count= takes a function that counts the tokens of a text")
         window = window or window_of(model)

@@ -20,6 +20,8 @@ from aider_gardener.messages import Message, Source, SourceKind, text_key
 
 FOREIGN = frozenset({"tool_use", "tool_result"})
 """Parts of another format, whose calls would lose their results."""
+WORDED = ("text", "refusal", "thinking")
+"""The keys under which parts of a content have a text."""
 FIXED_ROLES = frozenset({"system", "developer"})
 
 
@@ -141,8 +143,8 @@ def _type_of(part: object) -> str:
 
 def _text_in(part: object) -> str | None:
     """The text of a part of a content; None where it is something else."""
-    text = part.get("text") if isinstance(part, Mapping) else part
-    return text if isinstance(text, str) else None
+    texts = map(part.get, WORDED) if isinstance(part, Mapping) else [part]
+    return next((text for text in texts if isinstance(text, str)), None)
 
 
 def _hash(data: str) -> str:

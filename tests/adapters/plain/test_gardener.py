@@ -389,6 +389,7 @@ def test_what_is_no_list_of_messages_is_refused_in_one_line(messages: Any, told:
 
 def test_arguments_of_other_types_are_refused_in_one_line(tmp_path: Path) -> None:
     for wrong in (
+        {"project": None},
         {"count": 5},
         {"window": "8k"},
         {"model": 5},
