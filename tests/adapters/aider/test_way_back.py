@@ -236,12 +236,16 @@ def test_a_quoted_edit_that_was_undone_says_so(
     assert "its edit was undone or not made" in say(driver, "/recall kestrel greeting greet")
 
 
-def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands(begin: Begin) -> None:
-    driver = begin(history_tokens=1_000, files="aider")
+@pytest.mark.parametrize("edit_format", ["diff", "architect"])
+def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands(
+    begin: Begin, edit_format: str
+) -> None:
+    driver = begin(history_tokens=1_000, files="aider", edit_format=edit_format, auto_accept_architect=True)
     change = "def greet():\n    return 'good {}'"
     for old, new in (("def greet():\n    return 'hello'", "day"), (change.format("day"), "night")):
         edit = EDIT.format(path="app.py", old=old, new=change.format(new))
-        driver.ask(f"say good {new}", reply=f"{edit}\n{ANSWER}")
+        driver.model.replies += [f"{edit}\n{ANSWER}", edit][: 2 if edit_format == "architect" else 1]
+        driver.type(f"say good {new}")
     driver.type("/undo")
     driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
     told = driver.model.last_prompt()
