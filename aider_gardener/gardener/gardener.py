@@ -21,6 +21,7 @@ from aider_gardener.notes.last_chat import LastTime, edited_files, last_time
 from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import has_edit, outcome
+from aider_gardener.reading.source import BY_EDITOR
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
 from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks
 from aider_gardener.settings import Settings
@@ -129,13 +130,20 @@ class Gardener:
 
     def edit_undone(self, commit: str) -> None:
         """Note that the user undid a commit: where the edit that it was made of is shown in a note, the note
-        says so at once. A commit of the linter's or of an editor's has no edit in the chat."""
+        says so at once. A commit of the linter's or of an editor's has no edit in the chat: where none names
+        the commit, it is that of the newest reply if an architect's editor carried that out."""
         state = self.state
         state.sync_host()
         before = state.chat.undone
-        for entry, after in pairwise(state.chat.all_entries()):
-            if has_edit(entry) and f"git hash {commit[:7]} " in after.content:
-                self._note_undone(entry, [])
+        standing = [
+            (entry, after)
+            for entry, after in pairwise(state.chat.all_entries())
+            if has_edit(entry) and entry.seq not in before
+        ]
+        named = [entry for entry, after in standing if f"git hash {commit[:7]} " in after.content]
+        newest = [entry for entry, after in standing[-1:] if after.content == BY_EDITOR]
+        for entry in named or newest:
+            self._note_undone(entry, [])
         if state.chat.undone is not before:
             state.chat = state.chat.shown_at(state.chat.levels, state.archive.text)
             state.show()

@@ -19,12 +19,14 @@ LINT_HEAD = "# Fix any errors below, if possible."
 
 INTERRUPTION = "^C KeyboardInterrupt"
 """Of an answer that the user broke off; behind the question where nothing of it had come."""
+BY_EDITOR = "I made those changes to the files."
+"""Behind an architect's reply that its editor has carried out; which commits it made is not said."""
 NOTICE_HEADS = (
     "I committed the changes with git hash ",
     "I updated the files.",
     "I didn't see any properly formatted edits in your reply?!",
     "I edited the files myself.",
-    "I made those changes to the files.",
+    BY_EDITOR,
     "I added these files to the chat: ",
     "I did `git reset --hard HEAD~1` to discard the last edits.",
     "I spoke to you previously about a number of things.",
@@ -67,6 +69,7 @@ _FOR_THE_USER = late(
 _FAILED_EDIT = late(
     r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
     r"|No filename provided before .{1,20} in file listing"
+    r"|(?:E|Unexpected e)rror (?:parsing patch(?: content)?: |applying action ')"
 )
 _OTHERS_APPLIED = late(
     r"^# The other \d+ SEARCH/REPLACE blocks? were applied |^Note: some hunks did apply ", re.M

@@ -46,7 +46,13 @@ def test_failed_edits_are_notices_and_recognised() -> None:
         "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: This SEARCH block failed"
     )
     malformed = "src/a.py\n<<<<<<< SEARCH\nx\n\n^^^ Expected `=======`"
-    for text in (failed, malformed, "UnifiedDiffNoMatch: hunk failed to apply!\n\na.py does not contain"):
+    patches = [
+        "Error parsing patch content: Could not find patch context:\nx = 1",
+        "Unexpected error parsing patch: list index out of range",
+        "Error applying action 'Update' to a.py: UPDATE Error: File does not exist: a.py",
+    ]
+    hunk = "UnifiedDiffNoMatch: hunk failed to apply!\n\na.py does not contain"
+    for text in (failed, malformed, hunk, *patches):
         assert failed_edit(text) == "not applied"
         assert infer_source("user", text).kind is SourceKind.NOTICE
     assert (

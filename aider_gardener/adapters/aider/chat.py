@@ -19,6 +19,7 @@ from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.phrases import counted, path_shown, when
+from aider_gardener.reading.source import failed_edit
 from aider_gardener.settings import SHORT_NOTE, Settings
 
 if TYPE_CHECKING:
@@ -312,9 +313,11 @@ def clear(coder: HostCoder, gardener: Gardener) -> None:
 
 
 def edited(coder: HostCoder, gardener: Gardener, files: Collection[str | None]) -> None:
-    """aider has made the edits of a reply, in these files, unless it asks the model for better ones."""
-    if not coder.reflected_message:
-        gardener.note_edit([*filter(None, files)])
+    """aider has made the edits of a reply, in these files: none of them in a dry run, or where a file could
+    not be written, which it tells the model. What it tells of blocks that do not apply says which were."""
+    told = coder.reflected_message or ""
+    if not failed_edit(told):
+        gardener.note_edit([] if coder.dry_run or told else [*filter(None, files)])
 
 
 @contextmanager

@@ -117,6 +117,7 @@ class HostCoder(Protocol):
     summarizer: Any
     history: object
     edit_format: str
+    dry_run: bool
     add_cache_headers: bool
     num_cache_warming_pings: int
     ok_to_warm_cache: bool

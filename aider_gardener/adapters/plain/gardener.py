@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from aider_gardener.adapters.plain.chat import IMAGE_TOKENS, AgentList
-from aider_gardener.adapters.plain.reading import Item, Kind, as_mapping, items
+from aider_gardener.adapters.plain.reading import RESULT_ROLES, Item, Kind, as_mapping, items
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import PYTHON
 from aider_gardener.archive.store import open_store
@@ -81,9 +81,11 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         Raises UsageError where project is no folder, or neither window nor `history_tokens` is known.
         """
         settings = settings if settings is not None else Settings.from_env()
+        is_place = isinstance(project, str | bytes | os.PathLike)
         is_named = isinstance(model, str) and isinstance(settings, Settings)
-        if not (is_named and isinstance(window, int | float)):
-            raise UsageError("window= takes a number of tokens, model= a name, settings= a Settings")
+        if not (is_place and is_named and isinstance(window, int | float)):
+            takes = "window= takes a number of tokens, model= a name, settings= a Settings, project= a folder"
+            raise UsageError(takes)
         if not callable(count or approximate):
             raise UsageError("count= takes a function that counts the tokens of a text")
         window = window or window_of(model)
@@ -238,6 +240,6 @@ def noted(text: str, before: Sequence[object], after: Sequence[Any]) -> list[dic
     around = [*before[-1:], *after[:1]]
     roles = [str(each["role"] if isinstance(each, Mapping) else each.role) for each in around]
     filler = {"role": "assistant", "content": FILLER}
-    first = [filler] if before and roles[0] in ("user", "tool") else []
+    first = [filler] if before and roles[0] in RESULT_ROLES | {"user"} else []
     last = [filler] if not after or roles[-1] != "assistant" else []
     return [*first, {"role": "user", "content": text}, *last] if text else []

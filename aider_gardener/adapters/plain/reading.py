@@ -20,6 +20,10 @@ from aider_gardener.messages import Message, Source, SourceKind, text_key
 
 FOREIGN = frozenset({"tool_use", "tool_result"})
 """Parts of another format, whose calls would lose their results."""
+WORDED = ("text", "refusal", "thinking")
+"""The keys under which parts of a content have a text."""
+RESULT_ROLES = frozenset({"tool", "function"})
+"""The second is of calls by `function_call`, the form before `tool_calls`, one a message and without ids."""
 FIXED_ROLES = frozenset({"system", "developer"})
 
 
@@ -111,7 +115,7 @@ def _read(
     role, text = message["role"], text_of(message)
     if role in FIXED_ROLES:
         return Kind.FIXED, Message("user", text), Source(SourceKind.NOTICE)
-    if role == "tool":
+    if role in RESULT_ROLES:
         source = calls.get(str(message.get("tool_call_id") or ""))
         return Kind.RESULT, Message("user", text), source or source_of(str(message.get("name") or "tool"), {})
     if role != "assistant":
@@ -141,8 +145,8 @@ def _type_of(part: object) -> str:
 
 def _text_in(part: object) -> str | None:
     """The text of a part of a content; None where it is something else."""
-    text = part.get("text") if isinstance(part, Mapping) else part
-    return text if isinstance(text, str) else None
+    texts = map(part.get, WORDED) if isinstance(part, Mapping) else [part]
+    return next((text for text in texts if isinstance(text, str)), None)
 
 
 def _hash(data: str) -> str:
@@ -153,7 +157,8 @@ def _calls_of(message: Mapping[str, Any]) -> list[AgentCall]:
     """The calls of an assistant's message, of whatever shape."""
     if message["role"] != "assistant":
         return []
-    listed = message.get("tool_calls")
+    alone = message.get("function_call")
+    listed = message.get("tool_calls") or ([{"function": alone}] if alone else [])
     given = [call for call in listed if isinstance(call, Mapping)] if isinstance(listed, list) else []
     calls = []
     for call in given:

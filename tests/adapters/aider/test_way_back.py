@@ -236,12 +236,16 @@ def test_a_quoted_edit_that_was_undone_says_so(
     assert "its edit was undone or not made" in say(driver, "/recall kestrel greeting greet")
 
 
-def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands(begin: Begin) -> None:
-    driver = begin(history_tokens=1_000, files="aider")
+@pytest.mark.parametrize("edit_format", ["diff", "architect"])
+def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands(
+    begin: Begin, edit_format: str
+) -> None:
+    driver = begin(history_tokens=1_000, files="aider", edit_format=edit_format, auto_accept_architect=True)
     change = "def greet():\n    return 'good {}'"
     for old, new in (("def greet():\n    return 'hello'", "day"), (change.format("day"), "night")):
         edit = EDIT.format(path="app.py", old=old, new=change.format(new))
-        driver.ask(f"say good {new}", reply=f"{edit}\n{ANSWER}")
+        driver.model.replies += [f"{edit}\n{ANSWER}", edit][: 2 if edit_format == "architect" else 1]
+        driver.type(f"say good {new}")
     driver.type("/undo")
     driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
     told = driver.model.last_prompt()
@@ -250,17 +254,28 @@ def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands
     assert "SEARCH" not in told.partition("(Notes on")[2].partition("say good night")[0]
 
 
-@pytest.mark.parametrize("edit_format", ["diff", "architect"])
-def test_an_edit_that_the_user_declined_is_told_as_not_made(
-    begin: Begin, monkeypatch: pytest.MonkeyPatch, edit_format: str
+@pytest.mark.parametrize("why", ["declined", "declined by the architect's user", "a dry run", "a fault"])
+def test_an_edit_that_was_not_made_is_told_as_such(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
-    driver = begin(history_tokens=1_000, files="aider", edit_format=edit_format, auto_accept_architect=False)
-    monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda *_args, **_options: False)
+    dry, edit_format = why == "a dry run", "architect" if "architect" in why else "diff"
+    options = {"edit_format": edit_format, "auto_accept_architect": False, "dry_run": dry}
+    driver = begin(history_tokens=1_000, files="aider", **options)
+    io = driver.coder.io
+    monkeypatch.setattr(io, "confirm_ask", lambda *_args, **_options: "declined" not in why)
+    monkeypatch.setattr(io, "dry_run", dry)
+    if why == "a fault":
+        monkeypatch.setattr(io, "write_text", fault)
     edit = EDIT.format(path="other.py", old="", new="def night():\n    return 'good night'")
     driver.ask("say good night in another file", reply=f"{edit}\n{ANSWER}")
-    assert not Path("other.py").exists()
+    other = Path("other.py")
+    assert not (other.exists() and other.read_text(encoding="utf-8"))
     driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
     assert re.search(r"another file → .*other\.py.*, undone or not made\n", driver.model.last_prompt())
+
+
+def fault(*_args: object) -> None:
+    raise RuntimeError("the file cannot be written")
 
 
 def test_of_several_files_those_are_told_whose_edit_was_made(

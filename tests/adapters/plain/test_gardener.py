@@ -253,6 +253,24 @@ def test_no_schemas_may_be_named_as_none(caplog: pytest.LogCaptureFixture) -> No
         assert tokens(gardener.prompt(messages, tools=None)) < 8_000 and caplog.records == []
 
 
+def test_a_call_of_the_form_before_tool_calls_keeps_its_result() -> None:
+    messages: list[dict[str, Any]] = [SYSTEM]
+    with opened(window=2_000) as gardener:
+        for number in range(12):
+            called = {"name": "run", "arguments": json.dumps({"command": f"make {number}"})}
+            output = "\n".join(f"{line * number} rows of {number}" for line in range(90))
+            messages += [
+                user(f"What does step {number} print?"),
+                {"role": "assistant", "content": None, "function_call": called},
+                {"role": "function", "name": "run", "content": output},
+            ]
+            prompt = gardener.prompt(messages)
+            results = [at for at, message in enumerate(prompt) if message["role"] == "function"]
+            assert results == [at + 1 for at, message in enumerate(prompt) if "function_call" in message]
+            messages.append(said("Rows."))
+        assert len(prompt) < len(messages) and tokens(prompt) < 2_000
+
+
 def test_images_stay_with_their_message_and_count() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     with opened() as gardener:
@@ -389,6 +407,7 @@ def test_what_is_no_list_of_messages_is_refused_in_one_line(messages: Any, told:
 
 def test_arguments_of_other_types_are_refused_in_one_line(tmp_path: Path) -> None:
     for wrong in (
+        {"project": None},
         {"count": 5},
         {"window": "8k"},
         {"model": 5},

@@ -74,6 +74,12 @@ def test_a_refusal_and_an_empty_message_have_a_text() -> None:
     assert text_of({"role": "assistant"}) == ""
 
 
+@pytest.mark.parametrize("kind", ["text", "refusal", "thinking"])
+def test_a_part_in_words_is_read_and_counts_as_no_image(kind: str) -> None:
+    (item,) = items([{"role": "assistant", "content": [{"type": kind, kind: "I cannot do that."}]}])
+    assert (item.message.content, item.images) == ("I cannot do that.", 0)
+
+
 def test_calls_of_no_known_form_are_read() -> None:
     custom = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
     broken = {"role": "assistant", "tool_calls": [{"id": "d"}, "what", {"function": "run"}]}
