@@ -79,22 +79,19 @@ def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator
 
 
 def close_open_exchanges(coder: HostCoder, *, last: bool) -> None:
-    """A message that was sent and never answered (the provider failed, an empty reply), or that aider
-    restored from its history file (a command), is closed as the host closes outputs, so that the roles
-    alternate; in the list of what is before, for prompts have files between the two. `last`: another message
-    is about to follow."""
-    role, filler = "", {"role": "assistant", "content": FILLER}
-    before = coder.done_messages
-    for messages in (coder.done_messages, coder.cur_messages):
-        closed: list[HostMessage] = []
-        for each in messages:
-            if role == each["role"] == "user":
-                (closed or before).append(dict(filler))
-            closed.append(each)
-            role = each["role"]
-        messages[:] = closed
+    """A message that was sent and never answered (the provider failed, an empty reply) is closed as the
+    host closes outputs, so that the roles alternate; in its own list, for prompts have files between the two.
+    `last`: another message is about to follow."""
+    closed: list[HostMessage] = []
+    role = coder.done_messages[-1]["role"] if coder.done_messages else ""
+    for each in coder.cur_messages:
+        if role == each["role"] == "user":
+            (closed or coder.done_messages).append({"role": "assistant", "content": FILLER})
+        closed.append(each)
+        role = each["role"]
     if last and role == "user":
-        (coder.cur_messages or before).append(dict(filler))
+        (closed or coder.done_messages).append({"role": "assistant", "content": FILLER})
+    coder.cur_messages[:] = closed
 
 
 def take_out_unsent(coder: HostCoder, gardener: Gardener) -> None:

@@ -147,19 +147,6 @@ def test_clear_then_mode_switch_does_not_resurrect_the_restored_history(
     assert "48213" not in model.last_prompt()
 
 
-def test_what_aider_restores_takes_turns(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
-    gardened()
-    (repository / ".chat.md").write_text(
-        f"\n#### {FACT}\n\nNoted.\n\n#### /tokens\n\n#### /exit\n\n", encoding="utf-8"
-    )
-    drive(restore_chat_history=True).ask("which port?")
-    roles = [message["role"] for message in model.requests[-1] if message["role"] != "system"]
-    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
-    assert all(words in model.last_prompt() for words in (FACT, "/tokens", "/exit"))
-
-
 def test_observe_changes_no_prompt(begin: Begin, drive: MakeDriver, model: ScriptedModel) -> None:
     driver = drive()
     driver.ask(f"/ask {FACT} please remember")
