@@ -1,4 +1,5 @@
-"""The contract of imports: they point down from floor to floor, none runs in a circle, and the core knows no host.
+"""The contract of imports: they point down from floor to floor, none runs in a circle, and the core knows no host:
+it runs where neither aider nor litellm can be imported.
 
 Every import counts, those inside functions and under TYPE_CHECKING too. A room without a floor fails.
 """
@@ -6,7 +7,10 @@ Every import counts, those inside functions and under TYPE_CHECKING too. A room 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -55,7 +59,7 @@ def imports(code: str) -> Iterator[str]:
 def own(imported: str) -> str:
     """The module of ours that an imported name stands in."""
     name = imported.removeprefix(f"{PACKAGE}.")
-    while name not in IMPORTS:
+    while name not in all_imports():
         name = name.rpartition(".")[0] or PACKAGE
     return name
 
@@ -64,8 +68,17 @@ def room(name: str) -> str:
     return name.partition(".")[0]
 
 
-IMPORTS = {module_name(path): set(imports(path.read_text("utf-8"))) for path in FOLDER.rglob("*.py")}
-OWN = {one: {own(name) for name in names if room(name) == PACKAGE} - {one} for one, names in IMPORTS.items()}
+@cache
+def all_imports() -> dict[str, set[str]]:
+    """What each module of the package imports."""
+    return {module_name(path): set(imports(path.read_text("utf-8"))) for path in FOLDER.rglob("*.py")}
+
+
+@cache
+def own_imports() -> dict[str, set[str]]:
+    """The modules of ours that each imports."""
+    found = all_imports().items()
+    return {one: {own(name) for name in names if room(name) == PACKAGE} - {one} for one, names in found}
 
 
 def may_import(module: str, target: str) -> bool:
@@ -74,11 +87,12 @@ def may_import(module: str, target: str) -> bool:
 
 
 def test_imports_point_down() -> None:
-    assert [(one, target) for one in OWN for target in OWN[one] if not may_import(one, target)] == []
+    found = [(one, target) for one, targets in own_imports().items() for target in targets]
+    assert [pair for pair in found if not may_import(*pair)] == []
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    TopologicalSorter(OWN).prepare()  # CycleError names them
+    TopologicalSorter(own_imports()).prepare()  # CycleError names them
 
 
 @pytest.mark.parametrize(("met", "places"), [(HOSTS, TALKS_TO_HOSTS), (INPUT_OUTPUT, DOES_INPUT_OUTPUT)])
@@ -86,8 +100,8 @@ def test_hosts_and_input_and_output_are_met_in_their_places_only(
     met: set[str], places: tuple[str, ...]
 ) -> None:
     inside = tuple(f"{place}." for place in places)
-    elsewhere = [one for one in IMPORTS if not f"{one}.".startswith(inside)]
-    assert [one for one in elsewhere if met & set(map(room, IMPORTS[one]))] == []
+    elsewhere = {one: names for one, names in all_imports().items() if not f"{one}.".startswith(inside)}
+    assert [one for one, names in elsewhere.items() if met & set(map(room, names))] == []
 
 
 def test_every_way_to_import_is_seen_and_what_points_up_is_told() -> None:
@@ -95,3 +109,34 @@ def test_every_way_to_import_is_seen_and_what_points_up_is_told() -> None:
     assert set(imports(code)) == {"a.b", "c.d.e", "f"}
     assert may_import("cli.root", "adapters.aider.cli") and not may_import("plan.view", "gardener.gardener")
     assert not may_import("compress.line", "plan.view") and may_import("settings", "errors")
+
+
+NO_HOST = """
+import importlib, pkgutil, sys
+
+HOSTS = {"aider", "litellm"}
+
+class NoHost:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in HOSTS:
+            raise ImportError(f"the core asked for {name}")
+
+sys.meta_path.insert(0, NoHost())
+
+import aider_gardener
+
+for room in sys.argv[1:]:
+    package = importlib.import_module(f"aider_gardener.{room}")
+    for found in pkgutil.walk_packages(getattr(package, "__path__", ()), package.__name__ + "."):
+        importlib.import_module(found.name)
+
+assert not HOSTS & set(sys.modules)
+"""
+
+
+def test_every_room_of_the_core_is_imported_without_a_host(root: Path) -> None:
+    """That a chat is held so too say the tests of the plain adapter."""
+    rooms = sorted(set(map(room, all_imports())) - {*TALKS_TO_HOSTS})
+    command = [sys.executable, "-c", NO_HOST, *rooms]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -25,7 +25,7 @@ from bench.variants import (
 
 MINI = load_session(Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini")
 TIGHT, ROOMY = 300, 2_500
-BASELINES = ("no-history", "tail-search", "tail")
+BASELINES = ("tail-search", "tail")
 GARDENERS = ("gardener", "gardener-no-compress", "gardener-oldest-first")
 
 

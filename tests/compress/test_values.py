@@ -60,14 +60,14 @@ def value(chance: random.Random, depth: int) -> Any:
 def test_holds_exactly_the_data_of_the_original() -> None:
     chance = random.Random(7)
     written = 0
-    for _ in range(1_200):
+    for _ in range(500):
         data = value(chance, 5)
         for text in (json.dumps(data), json.dumps(data, indent=2)):
             lines = relaid(text)
             if lines is not None:
                 assert json.loads("\n".join(lines)) == data, lines
                 written += 1
-    assert written > 400
+    assert written > 160
 
 
 def test_digits_and_keys_that_stand_twice_stay() -> None:

@@ -71,14 +71,3 @@ def test_of_many_files_some_are_named() -> None:
     store = open_store(None)
     chat(store, *(each for n in range(8) for each in (f"do {n}", EDIT.format(path=f"{n}.py"))))
     assert "Done: 0 commits; edited 7.py, 6.py, 5.py, 4.py, 3.py, 2.py and 2 more" in told(store)
-
-
-def test_what_was_asked_and_decided_is_told() -> None:
-    store = open_store(None)
-    chat(store, "never touch the migrations", "I won't.", "we'll use httpx, not requests", "Fine.")
-    first, decision, last = told(store)
-    assert (first, last) == (
-        "Asked first: never touch the migrations",
-        "Asked last: we'll use httpx, not requests",
-    )
-    assert decision.startswith("Decided: we'll use httpx, not requests (g")

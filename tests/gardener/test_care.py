@@ -75,17 +75,6 @@ def test_laws_of_forgetting_and_pinning(
     assert gardener.state.chat.next_seq == len(messages), "nothing of ours was taken for something new"
 
 
-def test_forgetting_frees_the_entry_in_memory_too() -> None:
-    gardener = filled()
-    secret = gardener.state.chat.entries[1].content
-    gardener.compact_if_due()
-    assert any("Answer 0." in item.text for item in gardener.recall("answer 0 part", token_limit=5_000))
-    gardener.forget(id_at(gardener, 1))
-    assert secret not in repr(gardener.state.chat)
-    assert gardener.recall("answer 0 part number detail", token_limit=5_000)
-    assert all("Answer 0." not in item.text for item in gardener.recall("answer 0 part", token_limit=5_000))
-
-
 def test_forget_session_leaves_what_another_session_said() -> None:
     store = open_store(None)
     old, new = make_gardener(store, "old"), make_gardener(store, "new")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aider_gardener import files
-from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.errors import StoreError
 from aider_gardener.gardener import done_tasks
 from aider_gardener.gardener.done_tasks import ARCHIVE_NAME, DETAILED, HEAD, OLDER, archived, done_in, moved
 
@@ -57,13 +57,6 @@ def test_what_was_changed_meanwhile_stays_and_so_does_the_list(
     with pytest.raises(StoreError, match=f"{name} was changed meanwhile"):
         do(root)
     assert (root / name).read_bytes() == b"the user's" and (root / "TODO.md").read_bytes() == listed
-
-
-def test_a_file_of_the_users_is_not_written_over(root: Path) -> None:
-    (root / ARCHIVE_NAME).write_bytes(b"# Ours\n")
-    with pytest.raises(UsageError, match="none of `gardener upkeep`"):
-        do(root)
-    assert (root / "TODO.md").read_bytes() == TODO and (root / ARCHIVE_NAME).read_bytes() == b"# Ours\n"
 
 
 def test_what_is_no_text_is_left_alone(root: Path) -> None:

@@ -91,14 +91,6 @@ def test_what_no_window_could_have_taken_was_not_saved() -> None:
     assert gardener.state.growth.saved_tokens == 6_000 - sum(map(words, texts))
 
 
-def test_a_turn_without_a_call_is_no_point() -> None:
-    gardener = make_gardener()
-    gardener.enter_turn()
-    gardener.leave_turn()
-    assert not turn_over(gardener.state)
-    assert gardener.state.growth.points == []
-
-
 def test_growth_is_kept_across_runs_and_bounded() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     chatted(gardener, 3)

@@ -59,13 +59,6 @@ def test_nothing_that_was_said_is_markup_in_the_index() -> None:
     assert not any("head" in head for head in heads)
 
 
-def test_the_same_archive_gives_the_same_bytes() -> None:
-    one, other = open_store(None), open_store(None)
-    full_session(one)
-    full_session(other)
-    assert project_index(one, "p") == project_index(other, "p")
-
-
 def test_the_index_is_newest_first_and_says_where_each_ended() -> None:
     store = open_store(None)
     chat(store, "the first", "Yes.", session="aaaa", at=DAY)

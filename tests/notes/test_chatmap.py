@@ -148,15 +148,6 @@ def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add_beside_the_r
         assert "beta_maker" not in made(saved)
 
 
-def test_what_was_forgotten_is_not_named_any_more() -> None:
-    gardener = make_gardener(history_tokens=2_000)
-    rounds(gardener, ("What is customer_4711_secret?", "A name in gamma_ledger."))
-    assert "customer_4711_secret" in note(gardener)
-    gardener.forget(gardener.state.chat.entries[0].id)
-    assert "customer_4711_secret" not in note(gardener)
-    assert "gamma_ledger" in note(gardener)
-
-
 def test_names_go_by_the_turn_they_first_came_up_in() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, ("see one_thing", "yes"), ("see two_thing and one_thing", "yes"), turns=3)

@@ -80,15 +80,6 @@ def test_a_pick_among_what_was_offered_is_one(words: str) -> None:
     assert CHOICE.match(words)
 
 
-def test_decisions_are_listed_with_turn_and_speaker() -> None:
-    gardener = make_gardener()
-    gardener.sync(
-        talk(("let's use redis for the cache", "Good. We'll use two replicas."), ("hm", "Fine.")), []
-    )
-    rows = [(one.turn, one.is_users, one.text) for one in gardener.decisions()]
-    assert rows == [(1, True, "let's use redis for the cache"), (1, False, "We'll use two replicas.")]
-
-
 def test_code_in_a_reply_decides_nothing() -> None:
     gardener = make_gardener()
     gardener.sync(

@@ -55,7 +55,6 @@ def test_prompts_come_with_the_last_reply_to_each() -> None:
     restored = [{"role": "user", "content": typed} for typed in ("/run echo hello", "/exit")]
     chat(store, "old", [*talk(("do this", "First try."), ("do that", "That is done.")), *restored])
     found = told(store)
-    assert found is not None
     assert "do this" in found.note and "/exit" not in found.note
     assert "→ That is done." in found.note
     assert found.rows[ASKED] == 2
@@ -66,7 +65,6 @@ def test_an_error_that_was_mended_is_not_open() -> None:
     chat(store, "old", talk(("go", "Yes."), ran("pytest", FAILED), ran("mypy .", "a.py:1: error: bad  [misc]\n"),
                             ran("pytest", PASSED)))  # fmt: skip
     found = told(store)
-    assert found is not None
     assert found.rows[FAILING] == 1
     assert "mypy" in found.note
     assert "test_b" not in found.note
@@ -86,7 +84,6 @@ def test_what_failed_is_open_in_any_tool_and_language(output: str, is_open: bool
     store = open_store(None)
     chat(store, "old", talk(("go", "Yes."), ran("make check", output)))
     found = told(store)
-    assert found is not None
     assert bool(found.rows.get(FAILING)) == is_open
 
 
@@ -112,7 +109,6 @@ def test_the_newest_chat_of_which_something_may_be_told() -> None:
     dropped = chat(store, "second", talk(("the dropped thing", "Done.")))
     dropped.clear()
     found = told(store)
-    assert found is not None
     assert found.session.id == "first"
     assert "the dropped thing" not in found.note
 

@@ -34,16 +34,6 @@ def contents(chat: Chat) -> list[str]:
     return [piece.content for piece in chat.pieces]
 
 
-def test_new_messages_become_entries_in_order_and_each_prompt_counts_a_turn() -> None:
-    chat = chat_of(talk(("a", "b"), ("c", "d")))
-    assert [(e.seq, e.turn, e.content) for e in chat.entries.values()] == [
-        (0, 1, "a"),
-        (1, 1, "b"),
-        (2, 2, "c"),
-        (3, 2, "d"),
-    ]
-
-
 def test_a_list_that_was_marked_brings_nothing_new_wherever_its_messages_are_moved() -> None:
     done, cur = [], talk(("a", "b"))
     chat = chat_of(done, cur)
@@ -180,11 +170,3 @@ def test_a_pinned_entry_stands_in_full_whatever_is_asked_for() -> None:
     chat = chat_of(talk(("a", "b")))
     chat = chat.with_entry(replace(chat.entries[0], pinned=True))
     assert chat.shown_at({0: LINE, 1: LINE}, text_of).levels == {1: LINE}
-
-
-def test_a_turn_that_is_due_counts_once_something_enters() -> None:
-    chat = replace(chat_of(done := talk(("a", "b"))), turn_due=True)
-    chat, _added = synced(chat, done)
-    assert (chat.turn, chat.turn_due) == (1, True)
-    chat, _added = synced(chat, done, [message("assistant", "c")])
-    assert (chat.turn, chat.turn_due, chat.entries[2].turn) == (2, False, 2)

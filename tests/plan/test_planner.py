@@ -74,7 +74,6 @@ def drafted(chat: Chat, goal: Goal, policy: Policy | None = None) -> Draft:
     """The plan for a chat, which there must be."""
     policy = policy or Policy()
     made = draft(chat, goal, focus=Focus(), count=words, renditions=two_words, policy=policy)
-    assert made is not None
     return made
 
 

@@ -22,14 +22,12 @@ def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:
         talk(*((f"question {n}", f"Answer {n}. {long}") for n in range(12))), [message("user", "x")]
     )
     plan = gardener.compact_if_due()
-    assert plan is not None
     assert plan.tokens_after < plan.tokens_before
     assert is_legal(shown(gardener))
 
 
 def hidden(made: Draft | None) -> list[int]:
     """The entries that are hidden in the chat of a plan, which there must be."""
-    assert made is not None
     return [seq for seq, level in made.chat.levels.items() if level is Level.HIDDEN]
 
 
@@ -53,6 +51,5 @@ def test_less_than_a_batch_leaves_only_when_the_history_is_above_its_mark() -> N
     chat = chat_of(talk(*((f"question {n}", "word " * 50) for n in range(5))))
     assert rolled(chat, ROOMY, keep=2) is None
     made = rolled(chat, Goal(high=250, low=200), keep=2)
-    assert made is not None
     assert made.plan.reason == "turns left the last 2 that stay whole"
     assert hidden(made) == [0, 1, 2, 3]

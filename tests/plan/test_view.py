@@ -78,15 +78,27 @@ def test_a_throttled_message_stands_in_its_own_place_until_its_exchange_is_given
     assert lower[2].content.startswith(NOTE_HEAD)
 
 
-def test_in_full_it_is_the_hosts_own_list() -> None:
-    assert shown({}) == [(e.role, e.content) for e in TALK]
+WHOLE = [(each.role, each.content) for each in TALK]
+ONE_NOTE = "NOTE\n[1] user: <line 0>\n[1] user: <line 2>"
 
 
-def test_a_swapped_exchange_becomes_a_note_and_a_filler() -> None:
-    assert shown({0: Level.LINE, 1: Level.LINE})[:2] == [
-        ("user", "NOTE\n[1] user: <line 0>\n[1] reply: <line 1>"),
-        ("assistant", FILLER),
-    ]
+@pytest.mark.parametrize(
+    ("levels", "view"),
+    [
+        ("", WHOLE),
+        (
+            "ll",
+            [("user", "NOTE\n[1] user: <line 0>\n[1] reply: <line 1>"), ("assistant", FILLER), *WHOLE[2:]],
+        ),
+        ("lhlh", [("user", ONE_NOTE), ("assistant", FILLER), *WHOLE[4:]]),
+        ("ffffc", [*WHOLE[:4], ("user", "NOTE\n[1] user: <compressed 4>"), WHOLE[5]]),
+        ("hhhh", WHOLE[4:]),
+    ],
+    ids=["whole", "a note and a filler", "notes in succession", "a reply behind its note", "hidden"],
+)
+def test_what_stands_of_exchanges_at_each_level(levels: str, view: list[tuple[str, str]]) -> None:
+    letters = {level.value[0]: level for level in Level}
+    assert shown({at: letters[letter] for at, letter in enumerate(levels) if letter != "f"}) == view
 
 
 def test_a_reply_whose_question_stands_in_the_list_before_is_no_message_of_its_own() -> None:
@@ -95,28 +107,6 @@ def test_a_reply_whose_question_stands_in_the_list_before_is_no_message_of_its_o
     behind = render(Chat(levels={}), cur, text_of, answers=False)
     assert [piece.role for piece in behind] == ["user", "assistant", "user", "assistant", "user", "assistant"]
     assert "a1" in behind[0].content and behind[0].members == (1,)
-
-
-def test_notes_that_follow_each_other_are_one_message() -> None:
-    levels = {0: Level.LINE, 1: Level.HIDDEN, 2: Level.LINE, 3: Level.HIDDEN}
-    assert shown(levels) == [
-        ("user", "NOTE\n[1] user: <line 0>\n[1] user: <line 2>"),
-        ("assistant", FILLER),
-        ("user", "u4"),
-        ("assistant", "a5"),
-    ]
-
-
-def test_a_reply_in_full_keeps_its_own_message_behind_the_note() -> None:
-    assert shown({4: Level.COMPRESSED})[-2:] == [
-        ("user", "NOTE\n[1] user: <compressed 4>"),
-        ("assistant", "a5"),
-    ]
-
-
-def test_hidden_exchanges_leave_no_message() -> None:
-    levels = dict.fromkeys(range(4), Level.HIDDEN)
-    assert shown(levels) == [("user", "u4"), ("assistant", "a5")]
 
 
 @st.composite

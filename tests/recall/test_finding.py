@@ -13,7 +13,6 @@ from made_search import rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.errors import StoreError
@@ -22,7 +21,6 @@ from aider_gardener.plan.chat import Chat
 from aider_gardener.recall import finding
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.finding import Passage, newest_first, passages
-from aider_gardener.recall.recall import recall
 from aider_gardener.recall.request import Request
 
 ROWS = (
@@ -107,16 +105,6 @@ def test_of_an_older_chat_nothing_comes_unasked_unless_it_clearly_fits() -> None
     assert texts(archive, Request("xylophone ship port mast", older=True))
 
 
-def test_what_was_said_to_a_local_model_stays_there_but_in_its_own_chat() -> None:
-    archive, request = archive_of(meaning=False), Request("abc", unasked=True, older=True)
-    for session, text in (("now", "abc of this chat"), ("old", "abc of an older one")):
-        entry = replace(stored(1, text, session), provider="ollama")
-        archive.store.add(entry, chunks=[(0, len(text))])
-    assert texts(archive, request) == ["abc of this chat"] and len(archive.withheld) == 1
-    archive.provider = "ollama"
-    assert len(texts(archive, request)) == 2
-
-
 def test_what_this_chat_said_too_is_its_own_and_found_once() -> None:
     archive = archive_of(("old", 0, "abc said twice", ContentClass.PROSE))
 
@@ -141,13 +129,6 @@ def test_the_question_itself_asked_before_is_no_answer_and_another_one_may_hold_
         for each in found(archive_of(*rows), Request("Which port does the queue use?"))
     }
     assert relevance[again] == 0 < relevance[other]
-
-
-def test_a_passage_names_the_agent_to_whom_it_was_said_but_for_this_chats_own() -> None:
-    archive = archive_of(*ROWS)
-    archive.store.set_state("old", HOST_KEY, "Claude Code")
-    hosts = {item.session: item.host for item in recall(archive, Chat(), Request("abc"))}
-    assert (hosts["old"], hosts["now"]) == ("Claude Code", "")
 
 
 def test_what_cannot_be_read_any_more_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:

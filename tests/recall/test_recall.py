@@ -101,11 +101,6 @@ def test_code_of_an_edit_that_does_not_stand_is_no_evidence(undone: bool) -> Non
     assert "ESCROW_DAY = 18" in stands.recall_note(ORDER, "")
 
 
-def test_each_passage_says_which_words_of_the_question_it_holds() -> None:
-    words = next(item.words for item in chat().recall(QUESTION) if item.text == ANSWER)
-    assert {"escrow", "account", "reconciliation"} <= set(words)
-
-
 def test_nothing_is_found_without_words_or_room() -> None:
     gardener = chat()
     for query, tokens in (("", 1_000), ("?!", 1_000), (QUESTION, 0), (QUESTION, -5)):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.cost import breakpoints
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import replay_all, replay_job
@@ -158,13 +158,6 @@ def test_commands_that_leave_the_sandbox_are_not_run(tmp_path: Path) -> None:
     assert [f"turn {turn}: {text!r} is not replayed" for turn, text in typed.items()] == [
         notice for notice in notices if "is not replayed" in notice
     ]
-
-
-def test_errors_come_back_as_what_they_are() -> None:
-    with pytest.raises(UsageError, match="unknown variant 'best'; known: "):
-        replay_job(Job(SESSION, "best"))
-    with pytest.raises(UsageError, match="no setting=value"):
-        replay_job(Job(SESSION, "gardener+no_such_setting=1"))
 
 
 def test_a_recorded_session_of_many_turns_replays_exactly() -> None:

@@ -35,7 +35,6 @@ NOT_IN_A_CHAT = ("replay", "patches", "cli")
 ADAPTER = "aider_gardener.adapters.aider."
 GUARDS = ("guard", "guarded", "guarded_context")
 """What catches the faults of all others has nothing around it."""
-PARTS = 3
 
 
 class Injected(Exception):
@@ -207,25 +206,30 @@ def raising(fired: list[bool]) -> Callable[[Callable[..., Any]], Callable[..., A
     return wrap
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("chat", CHATS, ids=lambda chat: chat.__name__)
+def tried(drive: MakeDriver, model: ScriptedModel) -> list[tuple[Chat, Place]]:
+    """Each function that is to raise, and the first chat that comes through it."""
+    first: dict[str, tuple[Chat, Place]] = {}
+    for chat in CHATS:
+        known = set(first)
+        reached = [place for place in called(drive, model, chat) if named(place) not in known]
+        first |= {named(place): (chat, place) for place in reached}
+    names = {
+        name if ADAPTER in name else (chat, module_of(place)): name for name, (chat, place) in first.items()
+    }
+    return [first[name] for name in names.values()]
+
+
+@pytest.mark.timeout(900)
 def test_no_fault_of_ours_ends_a_turn_or_loses_a_message(
     drive: MakeDriver,
     model: ScriptedModel,
-    chat: Chat,
-    part: int,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(link.state, "background", False)
     logging.disable(logging.CRITICAL)
-    earlier = {named(place) for other in CHATS[: CHATS.index(chat)] for place in reached(drive, model, other)}
-    mine = [place for place in reached(drive, model, chat) if named(place) not in earlier]
-    mine = list(
-        {named(place) if ADAPTER in named(place) else module_of(place): place for place in mine}.values()
-    )
     faults: list[str] = []
-    for place in mine[part::PARTS]:
+    for chat, place in tried(drive, model):
         fired: list[bool] = []
         settings = eager()
         try:
@@ -245,16 +249,6 @@ def test_no_fault_of_ours_ends_a_turn_or_loses_a_message(
             faults.append(f"{named(place)}: without a word")
     logging.disable(logging.NOTSET)
     assert faults == [], "\n".join(faults)
-
-
-REACHED: dict[Chat, list[Place]] = {}
-
-
-def reached(drive: MakeDriver, model: ScriptedModel, chat: Chat) -> list[Place]:
-    """The same, looked at once."""
-    if chat not in REACHED:
-        REACHED[chat] = called(drive, model, chat)
-    return REACHED[chat]
 
 
 def test_a_fault_is_told_in_one_line_and_traced_only_to_those_who_ask(

@@ -229,15 +229,6 @@ def test_many_calls_at_once_fit_the_window_together() -> None:
             assert illegal(prompt) == "" and tokens(prompt) < 8_000
 
 
-def test_of_many_messages_without_an_answer_the_last_stays_whole() -> None:
-    with opened() as gardener:
-        messages = [user(f"{number}. " + "what the room said of the pump " * 100) for number in range(30)]
-        for end in range(1, 31):
-            prompt = gardener.prompt(messages[:end])
-            assert prompt[-1] is messages[end - 1]
-        assert tokens(prompt) <= 8_000
-
-
 @pytest.mark.parametrize(("count", "words"), [(180, 15), (500, 8)])
 def test_however_many_messages_have_no_answer_they_fit_the_window(count: int, words: int) -> None:
     messages = [user(f"{number}: " + "what the room said of the pump " * words) for number in range(count)]

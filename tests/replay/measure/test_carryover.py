@@ -69,17 +69,17 @@ def test_a_fact_counts_unless_the_host_sends_it_anew(part: str, text: str, expec
     assert replayed((part, text)) == expected
 
 
-def test_what_the_current_turn_says_again_needs_no_memory() -> None:
-    session = made_session(*TURNS[:3], ("is it 8477 in net/ports.py?", "It is 8477, in net/ports.py."))
-    assert (
-        carry_over(made_result([made_call(4, [("cur", "is it 8477 in net/ports.py?")])]), session)
-        == CarryOver()
-    )
+ASKED_WITH_IT = "is it 8477 in net/ports.py?"
 
 
-def test_what_was_said_less_than_three_turns_ago_does_not_count() -> None:
-    session = made_session(TURNS[0], TURNS[1], TURNS[3])
-    assert carry_over(made_result([made_call(3, [("cur", "which port?")])]), session) == CarryOver()
+@pytest.mark.parametrize(
+    "turns",
+    [[*TURNS[:3], (ASKED_WITH_IT, TURNS[3][1])], [TURNS[0], TURNS[1], TURNS[3]]],
+    ids=["the current turn says it again", "said less than three turns ago"],
+)
+def test_what_needs_no_memory_does_not_count(turns: list[tuple[str, str]]) -> None:
+    result = made_result([made_call(len(turns), [("cur", turns[-1][0])])])
+    assert carry_over(result, made_session(*turns)) == CarryOver()
 
 
 def test_lines_are_counted_apart() -> None:
@@ -94,10 +94,8 @@ def test_lines_are_counted_apart() -> None:
 def test_a_new_start_of_the_host_forgets_what_was_said_before() -> None:
     session = made_session(*TURNS)
     events = [*session.events[:2], SessionEvent("restart", 1), *session.events[2:]]
-    parts = [("done", "port is 8477, see net/ports.py")]
-    assert (
-        carry_over(made_result([made_call(4, parts)]), replace(session, events=tuple(events))) == CarryOver()
-    )
+    result = made_result([made_call(4, [("done", "port is 8477, see net/ports.py")])])
+    assert carry_over(result, replace(session, events=tuple(events))) == CarryOver()
 
 
 LINE = "PORT_OF_THE_SERVER = find_port()"

@@ -29,29 +29,21 @@ def read(tmp_path: Path, text: str) -> Session:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [("v0.37", "ur urm u"), ("v0.62", "urrm ur u ur ur ur ur"), ("v0.74", "urrerom uor u ur")],
-)
-def test_each_version_gives_its_turns(name: str, expected: str) -> None:
-    """Prompt, reply, output, error and commit, each as a letter, a word a turn."""
-    session = version(name)
-    found = [
-        "".join(LETTERS[event.kind] for event in session.turn(at + 1)) for at in range(session.turn_count)
-    ]
-    assert " ".join(found) == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "model", "edit_format"),
+    ("name", "model", "edit_format", "turns"),
     [
-        ("v0.37", "gpt-4-turbo", "udiff"),
-        ("v0.62", "o1-preview", "whole"),
-        ("v0.74", "deepseek/deepseek-reasoner", "diff"),
+        ("v0.37", "gpt-4-turbo", "udiff", "ur urm u"),
+        ("v0.62", "o1-preview", "whole", "urrm ur u ur ur ur ur"),
+        ("v0.74", "deepseek/deepseek-reasoner", "diff", "urrerom uor u ur"),
     ],
 )
-def test_announcements_of_every_wording_are_read(name: str, model: str, edit_format: str) -> None:
+def test_each_version_gives_its_announcements_and_its_turns(
+    name: str, model: str, edit_format: str, turns: str
+) -> None:
+    """Prompt, reply, output, error and commit, each as a letter, a word a turn."""
     session = version(name)
     assert (session.meta["model"], session.edit_format) == (model, edit_format)
+    numbers = range(1, session.turn_count + 1)
+    assert " ".join("".join(LETTERS[each.kind] for each in session.turn(n)) for n in numbers) == turns
 
 
 def test_what_is_asked_and_committed_at_a_start_is_of_no_turn(tmp_path: Path) -> None:
@@ -67,22 +59,14 @@ def test_what_is_asked_and_committed_at_a_start_is_of_no_turn(tmp_path: Path) ->
     assert [event.kind for event in session.turn(1)] == ["user", "reply"]
 
 
-def test_a_suggested_command_names_its_output() -> None:
-    assert version("v0.74").of_kind("command")[0].command == "python names.py"
-
-
-def test_edits_that_failed_are_no_part_of_a_reply() -> None:
+def test_what_stands_around_replies_is_told_from_them() -> None:
     session = version("v0.74")
+    assert session.of_kind("command")[0].command == "python names.py", "which was suggested"
     (told,) = session.of_kind("error")
     assert told.text.startswith("# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch")
     assert not any("SEARCH/REPLACE block failed" in reply.text for reply in session.of_kind("reply"))
-
-
-def test_thoughts_do_not_make_a_turn_of_what_an_architect_hands_on() -> None:
-    assert [event.text for event in version("v0.74").of_kind("user")][:2] == [
-        "sort the names",
-        "/test pytest -q",
-    ]
+    typed = [event.text for event in session.of_kind("user")]
+    assert typed[:2] == ["sort the names", "/test pytest -q"], "no thought, nor what an architect hands on"
 
 
 @pytest.mark.parametrize(
