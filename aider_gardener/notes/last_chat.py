@@ -16,7 +16,7 @@ from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.compress.shapes import gist, reports_failure
 from aider_gardener.messages import ContentClass, Entry, Level, SourceKind, TokenCounter
-from aider_gardener.notes.rules import newest_decided, newest_rules
+from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.phrases import counted, when
 from aider_gardener.plan.view import has_edit, is_filler
 from aider_gardener.reading.output import clipped, squeeze
@@ -40,8 +40,6 @@ RULES, DECIDED, FAILING, FILES = "Rules the user set:", "Decided:", "Still faili
 PINNED, ASKED = "Pinned:", "Asked, and what came of it:"
 ROOM = {PINNED: 1.0, RULES: 0.45, DECIDED: 0.75, FAILING: 0.9, FILES: 1.0, ASKED: 1.0}
 """The share of a note's budget that is spent when each part has had its own; what is pinned may take all."""
-LEAST_ROW_TOKENS = 5
-"""What is quoted takes more, with its turn and its id: what has no room for it is not read."""
 OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT)
 Part = tuple[str, Iterable[str]]
 """A part of a note: its title, and its rows, the newest first."""
@@ -119,7 +117,7 @@ def _noted(
     full = rest_tokens = token_limit - sum(map(cost, [*head, *tail]))
     for title, rows in parts:
         room = rest_tokens - int((1 - ROOM[title]) * full) - cost(title)
-        chosen = [*fitting(rows, room, cost, least=0 if title == FILES else LEAST_ROW_TOKENS)]
+        chosen = [*fitting(rows, room, cost)]
         if chosen:
             lines += [title, *reversed(chosen)]
             rest_tokens -= sum(map(cost, [title, *chosen]))
@@ -153,8 +151,8 @@ def _one_line(archive: Archive, entry: Entry) -> str:
 
 def _state_parts(entries: Sequence[Entry]) -> Iterator[Part]:
     """The parts that say where a chat stands, in the order of their worth."""
-    yield RULES, (_quoted(rule.turn, rule.text, rule.entry_id) for rule in newest_rules(entries))
-    yield DECIDED, (_quoted(one.turn, one.text, one.entry_id) for one in newest_decided(entries))
+    yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in reversed(rules_of(entries))]
+    yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in reversed(decided(entries))]
     failing = islice(open_errors(entries), MOST_FAULTS)
     yield FAILING, (_quoted(entry.turn, _fault_words(entry), entry.id) for entry in failing)
     files = edited_files(entries, MOST_FILES)

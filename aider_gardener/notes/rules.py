@@ -8,7 +8,7 @@ which it was said. Decisions are sentences of typed words and replies that settl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -213,19 +213,14 @@ def is_spoken(sentence: str) -> bool:
 
 def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Rule]:
     """The rules that hold after all entries, oldest first: repeated, turned round and lifted ones are
-    gone, those dropped by hand too, and of more than MOST_RULES the oldest."""
-    return [*newest_rules(entries, amendments)][::-1]
-
-
-def newest_rules(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> Iterator[Rule]:
-    """The same from the newest on. Read from the end and only as far as they are asked for, so that a long
-    chat takes no longer than a short one."""
-    count, later = 0, list[Change]()
+    gone, those dropped by hand too, and of more than MOST_RULES the oldest. Read from the end, so that a
+    long chat takes no longer than a short one."""
+    rules: list[Rule] = []
+    later: list[Change] = []
     typed = (entry for entry in entries if entry.source.kind is SourceKind.TYPED)
     in_order: list[Entry | Amendment] = [*typed, *amendments]
     in_order.sort(key=lambda each: each.seq)
     for each in reversed(in_order):
-        rules: list[Rule] = []
         with tolerating("reader of rules"):
             for change in reversed(_changes(each)):
                 rule = change if isinstance(change, Rule) else None
@@ -233,10 +228,9 @@ def newest_rules(entries: Iterable[Entry], amendments: Iterable[Amendment] = ())
                     rule = rule and _after(newer, rule)
                 rules += [rule] if rule else []
                 later.append(change)
-        yield from rules[: MOST_RULES - count]
-        count += len(rules)
-        if count >= MOST_RULES:
-            return
+        if len(rules) >= MOST_RULES:
+            break
+    return rules[:MOST_RULES][::-1]
 
 
 def _changes(each: Entry | Amendment) -> list[Change]:
@@ -273,24 +267,18 @@ def line(rule: Rule) -> str:
 
 def decided(entries: Sequence[Entry]) -> list[Decision]:
     """What was decided, oldest first; of what the user settled anew only the last word, of more than
-    MOST_DECISIONS the newest."""
-    return [*newest_decided(entries)][::-1]
-
-
-def newest_decided(entries: Sequence[Entry]) -> Iterator[Decision]:
-    """The same from the newest on, read as rules are."""
-    count, last_words = 0, list[str]()
+    MOST_DECISIONS the newest. Read from the end, so that a long chat takes no longer than a short one."""
+    found: list[Decision] = []
+    last_words: list[str] = []
     for entry in reversed(entries):
-        found: list[Decision] = []
         for one in reversed(_decisions_of(entry)):
             if not any(replaces(newer, one.text) for newer in last_words):
                 found.append(one)
             if one.is_users:
                 last_words.append(one.text)
-        yield from found[: MOST_DECISIONS - count]
-        count += len(found)
-        if count >= MOST_DECISIONS:
-            return
+        if len(found) >= MOST_DECISIONS:
+            break
+    return found[:MOST_DECISIONS][::-1]
 
 
 def _decisions_of(entry: Entry) -> list[Decision]:

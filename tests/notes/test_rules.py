@@ -18,7 +18,6 @@ from aider_gardener.notes.rules import (
     Amendment,
     Rule,
     is_rule,
-    newest_rules,
     rules_in,
     rules_of,
     typed_words,
@@ -37,13 +36,6 @@ def typed(text: str, seq: int = 0) -> Entry:
 
 def texts(*said: str) -> list[str]:
     return [rule.text for rule in rules_of(typed(text, seq) for seq, text in enumerate(said))]
-
-
-def test_no_more_is_read_than_rules_are_asked_for() -> None:
-    said = [typed(f"Never touch src/module_{number}.py.", number) for number in range(9)]
-    rules_in.cache_clear()
-    assert next(newest_rules(said)).seq == 8
-    assert rules_in.cache_info().misses == 1
 
 
 def test_precision_and_recall_on_the_labelled_sentences(root: Path) -> None:
