@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -16,6 +15,9 @@ TokenCounter = Callable[[str], int]
 LONG_CHARS = 1_000_000
 """What is longer is read by its head, its tail and the lines between that tell of trouble, counted by
 samples, and made ready to be found between turns."""
+
+ID_CHARS = 10
+"""An id has so many characters, a "g" and digits."""
 
 LAST_SECOND = 32_503_593_600
 """No time is later: the last day of the year 2999, of which every system's calendar knows what day it is in
@@ -202,6 +204,8 @@ class Plan:
 
 def content_hash(role: str, content: str) -> str:
     """The SHA-256 of a message as hex: the key under which an original is stored once."""
+    import hashlib  # late: it loads a library for which a hook that archives nothing has no use
+
     hashed = hashlib.sha256(role.encode("utf-8", "surrogatepass") + b"\0")
     for at in range(0, len(content), LONG_CHARS):
         hashed.update(content[at : at + LONG_CHARS].encode("utf-8", "surrogatepass"))
@@ -210,7 +214,7 @@ def content_hash(role: str, content: str) -> str:
 
 def entry_id(role: str, content: str) -> str:
     """The short id of an original, as it stands in stubs: "g" and 9 hex digits of its hash."""
-    return "g" + content_hash(role, content)[:9]
+    return "g" + content_hash(role, content)[: ID_CHARS - 1]
 
 
 def content_key(entry: Entry) -> Hashable:

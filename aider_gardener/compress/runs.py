@@ -58,7 +58,8 @@ PASSED = late(
 SKIPPED = late(
     r"\s*(?:[○◌⊘↓] \S|\W{0,12}(?:SKIP(?:PED)?|Skipped)\b[\]:\s]|(?:not )?ok \d+ .*# ?(?:skip|SKIP|TODO))|"
     r".*(?:\.\.\. ?(?:skipped|ignored|SKIP|expected failure)|\s(?:SKIPPED|XFAIL|IGNORED)(?: .*)?$|"
-    r"\bskipped \(|\(PENDING\b)"
+    r"\bskipped \(|\(PENDING\b)",
+    marks="skip SKIP Skip TODO ignored IGNORED XFAIL PENDING ected ○ ◌ ⊘ ↓".split(),
 )
 _BAD = r"(?:(?:SUB ?)?FAIL(?:ED|URE)?|XPASS|TIMEOUT|SIG[A-Z]{3,4})"
 FAILED = late(
@@ -71,7 +72,8 @@ FAILED = late(
 FAILED_BEHIND = late(
     r"(?: -- .*| +Time elapsed.*)? <<< (?:FAILURE|ERROR)!|[ .]*\*{3} ?(?=[A-Z])| => \S+:\d+(?::\d+)?$|"
     rf": (?:Test Failed|Error During Test) at |(?:(?:\.\.\. ?|\s\| )(?:{_BAD}|ERROR|[fF]ailed)\b|"
-    rf"\s(?:FAILED|ERROR)(?=$| +\[)|\s[\[(](?:FAIL|FAILED - \d+|E|✘|✗)[\])]){_REMARK}"
+    rf"\s(?:FAILED|ERROR)(?=$| +\[)|\s[\[(](?:FAIL|FAILED - \d+|E|✘|✗)[\])]){_REMARK}",
+    marks="<<< *** => FAIL ailed ERROR Error XPASS TIMEOUT SIG E) E] ✘ ✗".split(),
 )
 
 
@@ -149,7 +151,7 @@ class Case:
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """What the lines of a test run are worth."""
-    lines = [line[:LINE_CHARS].rstrip() for line in lines]
+    whole, lines = lines, [line[:LINE_CHARS].rstrip() for line in lines]
     if not any(map(sums_up, reversed(lines))):
         return {}
     kinds = list(map(kind_of, lines))
@@ -171,7 +173,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             notes[row] = Note(DETAIL)
         elif kind:
             notes[row] = Note(WARNING if kind == "skip" else NOISE, -1, (kind, form_of(lines[row])))
-    traces = read_traces(lines)
+    traces = read_traces(whole)
     _compare(lines, failing, traces)
     causes = Counter(form_of(case.reason) for case in failing if not case.again)
     nth: Counter[str] = Counter()

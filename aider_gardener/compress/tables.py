@@ -126,6 +126,8 @@ def _runs(lines: Sequence[str]) -> Iterator[range]:
 
 def _barred(run: Sequence[str]) -> _Table | None:
     """A table with bars between the cells."""
+    if not any(map(BAR.search, run)):
+        return None
     rules = [row for row, line in enumerate(run) if RULE.match(line)]
     others = sorted(set(range(len(run))) - set(rules))
     bars = {row: len(BAR.findall(run[row])) for row in others if BAR.search(run[row])}
@@ -145,9 +147,10 @@ def _delimited(run: Sequence[str]) -> _Table | None:
     for delimiter, least in (("\t", 1), (",", 2), (";", 2), (":", 1)):
         found = [line.count(delimiter) for line in run]
         usual = Counter(found).most_common(1)[0][0]
+        if usual < least or found.count(usual) < FITTING * len(run):
+            continue
         rows = [row for row, times in enumerate(found) if times == usual]
-        spaced = sum(f"{delimiter} " in line for line in run)
-        if usual >= least and len(rows) >= FITTING * len(run) and spaced < 0.1 * len(run):
+        if sum(f"{delimiter} " in line for line in run) < 0.1 * len(run):
             cells = [[cell.strip() for cell in run[row].split(delimiter)] for row in rows]
             if delimiter != ":" or (usual == 1 and _numbers(cells, -1)):
                 return _headed(run, rows, cells, [])

@@ -11,6 +11,7 @@ from math import log2
 
 from aider_gardener.compress.outline import CAUSE, DETAIL, FAILURE, WARNING, Note
 from aider_gardener.compress.quoting import form_of
+from aider_gardener.messages import remembered
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
 
@@ -45,6 +46,7 @@ MESSAGE_LINES = 8
 """What was raised is looked for in so many lines above the frames, or below them."""
 
 
+@remembered(2, key=lambda lines: hash(tuple(lines)))  # the engine of test runs asks for them too
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """What the lines of stack traces are worth."""
     lines = [line[:LINE_CHARS] for line in lines]

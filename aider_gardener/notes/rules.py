@@ -255,7 +255,7 @@ def _after(change: Change, rule: Rule) -> Rule | None:
         return replace(rule, text=rule.text + OTHER_FIGURES.format(change.turn)) if newer else rule
     if not _means(change, rule.text):
         return rule
-    if REVOKES.search(change.lower()):
+    if _taking_back(change.lower())[0]:
         return None
     return replace(rule, text=f"{rule.text} {clipped(change, RULE_CHARS)}")
 
@@ -346,15 +346,22 @@ def _means(sentence: str, rule: str) -> bool:
     of what the rule is about is named, or half of what is named is the rule's (more than half where something
     is only allowed)."""
     sentence = sentence.lower()
-    revokes = REVOKES.search(sentence)
-    allows = [] if revokes else [clause for clause in CLAUSES.split(sentence) if LIFTS.search(clause)]
-    named, about = _both_subjects(" ".join(allows) or sentence, rule)
-    share, back = _share(named, about), _share(about, named)
-    if revokes:
-        return max(share, back) >= CONTRADICTS
-    if LIFTS.search(sentence):
-        return max(share, back) > CONTRADICTS
-    return _has_other_figures(sentence, rule)
+    revokes, allowing = _taking_back(sentence)
+    if not (revokes or allowing):
+        return _has_other_figures(sentence, rule)
+    named, about = _both_subjects(allowing or sentence, rule)
+    share = max(_share(named, about), _share(about, named))
+    return share >= CONTRADICTS if revokes else share > CONTRADICTS
+
+
+@lru_cache(maxsize=2_048)
+def _taking_back(sentence: str) -> tuple[bool, str]:
+    """Whether a lower-case sentence takes a rule back, and else what of it allows something; "" for nothing.
+    It is asked once for each older rule."""
+    if REVOKES.search(sentence):
+        return True, ""
+    allowing = " ".join(clause for clause in CLAUSES.split(sentence) if LIFTS.search(clause))
+    return False, allowing or (sentence if LIFTS.search(sentence) else "")
 
 
 def _both_subjects(sentence: str, rule: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from aider_gardener.messages import Segment
 from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.late import late
-from aider_gardener.terminal import UNSEEN
 
 LINE_CHARS = 6_000
 """What is read of one line: a line beyond this is data, not a message."""
@@ -60,8 +59,10 @@ def plain(text: str) -> str:
 
 def lines_of(text: str) -> list[str]:
     """The plain lines of a text without fences, legible; of lines beyond LINE_CHARS only both ends."""
-    lines = map(legible, plain(excerpt(text)).split("\n"))
-    return [clip(line, LINE_CHARS) for line in lines if not FENCE.match(line)]
+    text = plain(excerpt(text))
+    lines = [clip(legible(line), LINE_CHARS) for line in text.split("\n")]
+    is_fenced = "```" in text or "~~~" in text
+    return [line for line in lines if not FENCE.match(line)] if is_fenced else lines
 
 
 def legible(line: str) -> str:
@@ -115,6 +116,8 @@ def clipped(text: str, chars: int) -> str:
 
 def flat(text: str, chars: int = 300) -> str:
     """A text on one line of at most so many characters, cut at a word, without what is not seen."""
+    from aider_gardener.terminal import UNSEEN  # late: a hook shows nothing
+
     line = clipped(UNSEEN.sub("", without_codes(text[: 8 * chars])), chars)
     return line if len(text) <= 8 * chars or line.endswith(" …") else f"{line} …"
 

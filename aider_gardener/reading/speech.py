@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from aider_gardener.reading.late import late
@@ -19,6 +20,8 @@ WORD = late(r"\w+")
 LAST_LATIN = "\u03ff"
 """Beyond it are the letters of languages whose words run together or join others: none are named for them."""
 QUOTED = late(r"`[^`\n]+`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»|(?<!\w)'[^'\n]{3,120}'(?!\w)")
+QUOTES = frozenset("`\"“«'")
+"""What is quoted begins with one of these."""
 
 
 class Forms(NamedTuple):
@@ -445,7 +448,9 @@ PREFERS = forms(
 
 def masked(sentence: str) -> str:
     """The sentence with each character of its quotations as MASK and plain apostrophes."""
-    return QUOTED.sub(lambda match: MASK * len(match.group()), sentence).replace("’", "'")
+    if not QUOTES.isdisjoint(sentence):
+        sentence = QUOTED.sub(lambda match: MASK * len(match.group()), sentence)
+    return sentence.replace("’", "'")
 
 
 def decides(sentence: str, *, is_users: bool = True) -> bool:
@@ -459,7 +464,13 @@ def decides(sentence: str, *, is_users: bool = True) -> bool:
 
 def finds(spoken: Iterable[Forms], sentence: str) -> bool:
     """Whether one of the forms is in a lower-case sentence."""
-    words = set(WORD.findall(sentence))
+    words = _words_in(sentence)
     beyond = not sentence.isascii() and any(sign > LAST_LATIN and sign.isalpha() for sign in sentence)
     tried = (each.patterns for each in spoken if beyond or not words.isdisjoint(each.words))
     return any(pattern.search(sentence) for patterns in tried for pattern in patterns)
+
+
+@lru_cache(maxsize=2_048)
+def _words_in(sentence: str) -> frozenset[str]:
+    """The words of a sentence, which is tried with one list of forms after another."""
+    return frozenset(WORD.findall(sentence))

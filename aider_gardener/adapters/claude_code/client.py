@@ -128,6 +128,8 @@ def act(event: str, respond: Say, seconds: float, dialect: Dialect | None = None
             if not isinstance(found, dict):
                 raise ValueError("no JSON object")
             ours, answered = event, ANSWERED
+            if dialect and event not in dialect.events:
+                return  # a host may have more of them
             if dialect:
                 found, ours = dialect.translated(event, found), dialect.events[event]
                 answered = dialect.answered

@@ -111,6 +111,7 @@ class Hooks:
             return None
         transcript = Path(path).expanduser() if isinstance(path, str) and path else None
         agent = agent_of(given.get("host"), transcript)
+        session = session.encode("utf-8", "replace").decode()  # JSON may hold halves of characters
         return Intake(self.store, session, self.project, agent, transcript, clock=self.clock)
 
     def prompt_submitted(self, chat: Intake, given: Given) -> str:

@@ -21,6 +21,7 @@ from aider_gardener.archive.store import schema, search, sessions
 from aider_gardener.archive.store.base import TRANSCRIPT_KEY, Record
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
+    ID_CHARS,
     ContentClass,
     Entry,
     Level,
@@ -28,11 +29,9 @@ from aider_gardener.messages import (
     Source,
     SourceKind,
     content_hash,
-    entry_id,
 )
 
 RESOLVE_LIMIT = 50
-SHORT_ID_CHARS = len(entry_id("", ""))
 ID_GROWTH = 4
 """Hex digits by which an id is lengthened when two contents share the short one."""
 
@@ -115,7 +114,7 @@ def _original(db: apsw.Connection, record: Record) -> int:
     for number, found in db.execute(
         "SELECT number, id FROM originals WHERE hash = ?", (bytes.fromhex(hashed),)
     ):
-        if found.startswith(long_id[:SHORT_ID_CHARS]):
+        if found.startswith(long_id[:ID_CHARS]):
             return int(number)
     segments = [
         [start, end, ContentClass(word).value, kind, language]
@@ -135,7 +134,7 @@ def _original(db: apsw.Connection, record: Record) -> int:
 
 
 def _free_id(db: apsw.Connection, long_id: str) -> str:
-    for length in range(SHORT_ID_CHARS, len(long_id) + 1, ID_GROWTH):
+    for length in range(ID_CHARS, len(long_id) + 1, ID_GROWTH):
         if db.execute("SELECT 1 FROM originals WHERE id = ?", (long_id[:length],)).get is None:
             return long_id[:length]
     raise StoreError(f"two texts have the id {long_id}")

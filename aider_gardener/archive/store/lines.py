@@ -7,7 +7,6 @@ the next one that opens the archive."""
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -188,6 +187,8 @@ def _unframed(raw: bytes, path: Path) -> Record | None:
 
 
 def _sum(body: bytes, path: Path) -> bytes:
+    import hashlib  # late: as in messages
+
     digest = hashlib.blake2b(path.name.encode() + b"\0" + body, digest_size=SUM_BYTES)
     return digest.hexdigest().encode()
 

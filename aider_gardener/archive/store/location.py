@@ -7,7 +7,6 @@ the repository, and no file of another user's. What is refused stays as it is, a
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import stat
@@ -84,6 +83,8 @@ def store_directory(
     if root is not None:
         return Path(root) / DIRECTORY_NAME
     place = os.path.realpath(project or Path.cwd())
+    import hashlib  # late: as in messages
+
     name = hashlib.sha256(os.path.normcase(place).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return (user or user_directory()) / "projects" / name
 

@@ -7,7 +7,6 @@ and nothing can be read back from them. A text is scanned once, as it enters: wh
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
@@ -176,6 +175,8 @@ def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:
 
 def placeholder(secret: str, kind: str) -> str:
     """What stands in the archive in a secret's place."""
+    import hashlib  # late: as in messages
+
     digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
     return f"[redacted:{kind}:{digest[:6]}]"
 

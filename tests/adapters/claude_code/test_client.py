@@ -331,7 +331,10 @@ def test_only_a_chat_that_stands_whole_needs_no_recall(
     ("modules", "heavy"),
     [
         ("aider_gardener.cli, aider_gardener.adapters.claude_code.client", HEAVY),
-        ("aider_gardener.adapters.claude_code.hooks, aider_gardener.notes.last_chat", ("shutil", "lzma")),
+        (
+            "aider_gardener.adapters.claude_code.hooks, aider_gardener.notes.last_chat",
+            ("shutil", "lzma", "hashlib"),
+        ),
     ],
     ids=["waits", "answers"],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.adapters.claude_code.client import ANSWERED, EVENTS
+from aider_gardener.adapters.claude_code.client import ANSWERED, EVENTS, LOG_NAME
 from aider_gardener.adapters.claude_code.dialects import DIALECTS
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Entry, SourceKind
@@ -124,7 +124,14 @@ def test_what_cursor_tells_a_hook_of_claude_code_its_own_hook_tells(
 def test_each_event_is_one_of_claude_codes(name: str, project: Path) -> None:
     dialect = DIALECTS[name]
     assert set(dialect.events.values()) <= set(EVENTS) and dialect.answered <= ANSWERED
-    assert told(name, "Nonsense", project) == {}
+    archive = project / ".aider.gardener"
+    archive.mkdir(exist_ok=True)
+    assert told(name, "Nonsense", project) == {} and not (archive / LOG_NAME).exists()
+
+
+def test_a_session_whose_id_has_half_a_character_is_archived(project: Path) -> None:
+    told("gemini", "BeforeAgent", project, session_id="s\ud800", prompt=FACT)
+    assert until(lambda: [each.content for each in entries(project, "s?")] == [FACT])
 
 
 @pytest.mark.parametrize("name", DIALECTS)
