@@ -4,7 +4,6 @@ most of what a text could be it is not."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import cast
 
 
@@ -18,19 +17,6 @@ class _Late:
         return found
 
 
-class _Marked:
-    def __init__(self, pattern: re.Pattern[str], marks: Sequence[str]) -> None:
-        self.unmarked, self._marks = pattern, marks
-
-    def match(self, text: str) -> re.Match[str] | None:
-        return self.unmarked.match(text) if any(map(text.__contains__, self._marks)) else None
-
-    def search(self, text: str, pos: int = 0) -> re.Match[str] | None:
-        return self.unmarked.search(text, pos) if any(map(text.__contains__, self._marks)) else None
-
-
-def late(pattern: str, flags: int = 0, *, marks: Sequence[str] = ()) -> re.Pattern[str]:
-    """The pattern that `re.compile` makes, once one of its methods is asked for. With `marks` only texts are
-    tried in which one of these stands, as one does in whatever it finds: to look for them takes a tenth."""
-    found = cast("re.Pattern[str]", _Late(pattern, flags))
-    return cast("re.Pattern[str]", _Marked(found, marks)) if marks else found
+def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern that `re.compile` makes, once one of its methods is asked for."""
+    return cast("re.Pattern[str]", _Late(pattern, flags))
