@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing import forkserver
@@ -118,11 +119,16 @@ def test_results_come_in_the_order_asked_for_and_gardeners_are_begun_first(
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, ReplayError("left its recording")])
-def test_a_failure_and_ctrl_c_are_raised(two_chats: Callable[..., list[Job]], problem: BaseException) -> None:
+def test_a_failure_and_ctrl_c_are_raised(
+    two_chats: Callable[..., list[Job]], problem: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     begun: list[Job] = []
 
     def failing(job: Job, _on_turn: OnTurn) -> ReplayResult:
         begun.append(job)
+        if job is not begun[0]:
+            time.sleep(0.5)  # the others are at work when the first fails
         raise problem
 
     with pytest.raises((KeyboardInterrupt, ReplayError)):
