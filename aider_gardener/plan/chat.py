@@ -407,11 +407,15 @@ def _hinted(pieces: list[Piece], hint: str) -> list[Piece]:
     return pieces
 
 
-def question(entries: Iterable[Entry]) -> Entry | None:
+def question(newest_first: Iterable[Entry]) -> Entry | None:
     """What the user asked in these: the last that was typed, else the last in the user's role."""
-    asked = [entry for entry in entries if entry.role == "user"]
-    typed = [entry for entry in asked if entry.source.kind is SourceKind.TYPED]
-    return next(reversed(typed or asked), None)
+    asked = None
+    for entry in newest_first:
+        if entry.role == "user":
+            if entry.source.kind is SourceKind.TYPED:
+                return entry
+            asked = asked or entry
+    return asked
 
 
 def open_exchange(chat: Chat) -> frozenset[int]:

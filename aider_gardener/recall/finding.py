@@ -164,8 +164,9 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
         if differ & asked or times[one] == times[other]:
             continue
         first, then = (best[at] for at in sorted((one, other), key=times.__getitem__))
-        alike = len(same) >= SAME_WORDS and information(same) >= SAME_SHARE * min(all_one, all_other)
-        if (values_one and values_other and differ and alike) or corrects(then, first):
+        may_amend = values_one and values_other and differ and len(same) >= SAME_WORDS
+        is_alike = may_amend and information(same) >= SAME_SHARE * min(all_one, all_other)
+        if is_alike or corrects(then, first):
             relevance[id(then)] = max(relevance[id(then)], relevance[id(first)])
             amended.add(id(first))
     marked = [each._replace(relevance=relevance[id(each)], amended=id(each) in amended) for each in found]

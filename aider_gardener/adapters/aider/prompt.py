@@ -78,7 +78,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         place_map_note(gardener, chunks)
     state.frame = frame_of(coder, state, chunks, last)
     if layout.last_user(chunks.cur) is not None:
-        asked = question(state.chat.asked_of())
+        asked = question(reversed(state.chat.asked_of()))
         words = "" if asked is None or is_for_the_user(asked.content) else asked.content
         note = gardener.recall_note(words, f"{files}\n{state.note.text}")
         place_before_question(note, chunks)

@@ -60,7 +60,7 @@ class AgentList:
 
     def question(self, chat: Chat) -> Entry | None:
         """What the user said last; None where the user said nothing."""
-        return question(chat.entries[seq] for seq in self.seqs if self.kind(seq) is Kind.WORDS)
+        return question(chat.entries[seq] for seq in reversed(self.seqs) if self.kind(seq) is Kind.WORDS)
 
     def kind(self, seq: int) -> Kind:
         return self._item(seq).kind
@@ -71,8 +71,11 @@ class AgentList:
 
     def layout(self, chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """The list with each entry at its level; the first of both lists is always empty."""
-        rendering = Rendering(chat, text_of)
-        units = list(self._units([chat.entries[seq] for seq in chat.order]))
+        first_shown = next((at for at, seq in enumerate(chat.order) if chat.shows(chat.entries[seq])), 0)
+        while first_shown and self.kind(chat.order[first_shown]) is Kind.RESULT:
+            first_shown -= 1
+        rendering = Rendering(chat, text_of, gap=first_shown > 0)
+        units = list(self._units([chat.entries[seq] for seq in chat.order[first_shown:]]))
         for unit, after in zip_longest(units, units[1:]):
             first, item = unit[0], self._item(unit[0].seq)
             followed = after is None or chat.in_place(after[0])

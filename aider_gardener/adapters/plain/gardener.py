@@ -51,7 +51,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         state.on = settings.enabled
         state.frame = replace(state.frame, window=window, model=model)
         state.host_limit, state.host_limit_given = int(HISTORY_SHARE * window), True
-        self._list = AgentList()
+        self._list, self._read = AgentList(), list[Item]()
         self._lock = threading.Lock()
         self._recalled: tuple[object, str] = (None, "")  # for which question and view, and the note
         self._sent: tuple[object, Chat | None, list[object]] = (None, None, [])  # for which list and chat
@@ -137,7 +137,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
 
         Raises UsageError for what is no list of messages with roles and JSON content, or of schemas.
         """
-        read = items(messages)
+        read = self._read = items(messages, self._read)
         if isinstance(tools, str | bytes) or not isinstance(tools or (), Iterable):
             raise UsageError(f"prompt() takes tools= as a list of schemas, not {type(tools).__name__}")
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -42,13 +42,14 @@ class Kind(str, Enum):
 class Item:
     """One message of the agent as read: `key` tells it from others while this process runs, `message` is its
     text in the core's words, `source` where it came from, None where its text tells. `images` counts its
-    parts that are no text."""
+    parts that are no text, `calls` are the sources of the results of its calls, by their ids."""
 
     key: Hashable
     kind: Kind
     message: Message
     source: Source | None = None
     images: int = 0
+    calls: Mapping[str, Source] = field(default_factory=dict)
 
 
 class AgentCall(NamedTuple):
@@ -73,38 +74,50 @@ def _json(value: object) -> object:
     return found
 
 
-def items(messages: object) -> list[Item]:
+def items(messages: object, last: Sequence[Item] = ()) -> list[Item]:
     """Every message as read; objects that give themselves as a mapping (`model_dump`) are asked to.
 
-    Raises UsageError for what is no list of messages with a role that can be sent as JSON.
+    `last` is how the list was read that was handed over before: as far as this one begins like it nothing
+    is read again. Raises UsageError for what is no list of messages with a role that can be sent as JSON.
     """
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         raise UsageError(f"prompt() takes the list of messages, not {type(messages).__name__}")
     calls: dict[str, Source] = {}
-    found = []
+    found = list[Item]()
     for place, given in enumerate(map(as_mapping, messages), 1):
         if not isinstance(given, Mapping) or not isinstance(given.get("role"), str) or not given["role"]:
             raise UsageError(f"message {place} has no role; give a dict with role and content")
-        is_text = type(given) is dict and all(type(each) is str for each in (*given, *given.values()))
+        is_text = type(given) is dict and {*map(type, given), *map(type, given.values())} == {str}
         try:
             data = "" if is_text else json.dumps(given, sort_keys=True, default=_json, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
-        plain = given if is_text else json.loads(data)  # without tuples and objects
-        parts = plain.get("content")
-        if parts is None and "parts" in plain:
-            raise UsageError(f"message {place} has parts, as Gemini's messages have; give content")
-        if not isinstance(parts, str | list | None):
-            raise UsageError(f"the content of message {place} is {type(parts).__name__}; give text or parts")
-        if foreign := FOREIGN.intersection(map(_type_of, parts) if isinstance(parts, list) else ()):
-            how = "as Anthropic's messages have; give tool_calls, and each result in the role tool"
-            raise UsageError(f"message {place} has a part {min(foreign)}, {how}")
         key = frozenset((name, text_key(text)) for name, text in given.items()) if is_text else _hash(data)
-        own_calls = _calls_of(plain)
-        calls.update((call.id, call.source) for call in own_calls)
-        images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
-        found.append(Item(key, *_read(plain, own_calls, calls), images))
+        if last[place - 1 : place] and last[place - 1].key == key:
+            item = last[place - 1]
+        else:
+            last = ()
+            plain = given if is_text else json.loads(data)  # without tuples and objects
+            item = _item(place, key, plain, calls)
+        calls |= item.calls
+        found.append(item)
     return found
+
+
+def _item(place: int, key: Hashable, message: Mapping[str, Any], calls: Mapping[str, Source]) -> Item:
+    """One message as read; `calls` are the sources of the results of all calls before it, by their ids."""
+    parts = message.get("content")
+    if parts is None and "parts" in message:
+        raise UsageError(f"message {place} has parts, as Gemini's messages have; give content")
+    if not isinstance(parts, str | list | None):
+        raise UsageError(f"the content of message {place} is {type(parts).__name__}; give text or parts")
+    if foreign := FOREIGN.intersection(map(_type_of, parts) if isinstance(parts, list) else ()):
+        how = "as Anthropic's messages have; give tool_calls, and each result in the role tool"
+        raise UsageError(f"message {place} has a part {min(foreign)}, {how}")
+    images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
+    own_calls = _calls_of(message)
+    read = _read(message, own_calls, calls)
+    return Item(key, *read, images, {call.id: call.source for call in own_calls})
 
 
 def _read(

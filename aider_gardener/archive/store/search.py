@@ -239,10 +239,9 @@ def _has_word(db: apsw.Connection, asked: Sequence[str], chunks: Numbers) -> Bit
              ORDER BY rowid DESC LIMIT ?"""
     for row, word in zip(has_word, asked, strict=True):
         has_row = np.zeros(high - low + 1, dtype=np.bool_)
-        found = list(db.execute(sql, (expression(word), low, high, MOST_ROWS)))
-        if found:
-            has_row[np.array(found, dtype=np.int64)[:, 0] - low] = True
-            row[:] = has_row[chunks - low]
+        rows = db.execute(sql, (expression(word), low, high, MOST_ROWS))
+        has_row[np.fromiter(chain.from_iterable(rows), dtype=np.int64) - low] = True
+        row[:] = has_row[chunks - low]
     return has_word
 
 

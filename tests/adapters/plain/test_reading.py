@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 
 from aider_gardener.adapters.plain.reading import Kind, items, text_of
 from aider_gardener.adapters.transcript import DETAIL_CHARS, source_of
@@ -88,3 +90,14 @@ def test_calls_of_no_known_form_are_read() -> None:
     read = items([calls(custom), broken, none, calls(deep)])
     assert read[0].message.content == "sql\ninput: select 1"
     assert read[1].kind is Kind.CALLS and read[2].kind is Kind.WORDS
+
+
+@given(st.data())
+def test_a_list_is_read_as_if_none_had_been_read_before(data: st.DataObject) -> None:
+    """What is known of the list before it, which lacks or has other messages, changes nothing."""
+    made = [user("Go."), *(calls(call(i, run)) for i in "ab" for run in ("ls", "pytest -q"))]
+    lists = st.lists(st.sampled_from([*made, result("a", "ok"), result("b", "ok")]), max_size=7)
+    before, now = data.draw(lists), data.draw(lists)
+    alike = data.draw(st.integers(0, len(before)))
+    now = [*before[:alike], *now]
+    assert items(now, items(before)) == items(now)
