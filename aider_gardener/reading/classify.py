@@ -50,6 +50,9 @@ SURE_STRENGTH = 0.5
 PRINTED_LINES, PRINTED_SHARE = 5, 0.35
 """So many lines of which fewer are sentences were printed by a program and not written."""
 
+PACKED_CHARS = 300
+"""So long is one line at least of what was written without line ends."""
+
 WRAPPED_CHARS = 66
 """A sentence in a line as long as that may go on in the next."""
 
@@ -192,6 +195,9 @@ def _by_content(text: str, source: Source) -> Verdict:
     data = json_kind(text, solid)
     if data:
         return ContentClass.STRUCTURED, data
+    is_written = source.kind in (SourceKind.TYPED, SourceKind.REPLY)
+    if not is_written and _is_packed(solid):
+        return ContentClass.LOG, ""
     sample = plain("\n".join(lines))
     counts = shape_counts(solid)
     changed = sum(line[0] in "+-" for line in solid)
@@ -262,8 +268,14 @@ def _undecided(
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
         listed = LISTING_COMMAND.match(source.detail[:COMMAND_CHARS])
         return (ContentClass.LISTING, "") if listed else (ContentClass.LOG, "")
-    written = source.kind in (SourceKind.TYPED, SourceKind.REPLY)
-    return (ContentClass.LOG, "") if not written and _is_printed(solid) else (ContentClass.PROSE, "")
+    is_written = source.kind in (SourceKind.TYPED, SourceKind.REPLY)
+    return (ContentClass.LOG, "") if not is_written and _is_printed(solid) else (ContentClass.PROSE, "")
+
+
+def _is_packed(solid: Sequence[str]) -> bool:
+    """True for few lines of which one is very long and no sentence, as what was minified, or dumped, has."""
+    is_packed = (len(line) >= PACKED_CHARS and not is_sentence(line) for line in solid)
+    return len(solid) < PRINTED_LINES and any(is_packed)
 
 
 def _is_printed(solid: Sequence[str]) -> bool:

@@ -101,6 +101,9 @@ _WORD = late(r"[^\W\d_]{1,}(?:['’-][^\W\d_]+)*")
 UNSPACED = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"))
 """From which letter to which writing has few or no spaces: kana, Han characters, Hangul."""
 
+WORD_CHARS = 40
+"""Words are no longer on the mean: rows of data without spaces are none."""
+
 MACHINE = frozenset({"trace", "diff", "log", "test", "build", "location", "gitlog", "listing", "jsonish"})
 """Shapes that a person doesn't type: several in a row in a typed message were pasted."""
 
@@ -136,7 +139,7 @@ def is_sentence(line: str) -> bool:
     if unspaced := unspaced_letters(text):
         return unspaced * 3 >= len(text)
     words = text.split()
-    if len(words) < 5:
+    if len(words) < 5 or len(text) > WORD_CHARS * len(words):
         return False
     plain = sum(1 for word in words if word.strip("*_`\"'“”‘’«».,;:!?()[]…–—-").isalpha())
     return plain * 10 >= len(words) * 7

@@ -1,0 +1,54 @@
+"""A long line broken where its parts end: what a program wrote without line ends, as minified XML, HTML or
+CSS, the rows of one INSERT, a dump of values.
+
+Each part begins where the one before it ended, so together they are the line. Those behind the first are
+indented under it. A long line among others is left: its parts would outweigh them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+from aider_gardener.reading.late import late
+
+LONGEST_CHARS = 2_000
+"""What is longer is broken; what is not is shown with both ends."""
+
+PART_CHARS = 300
+"""Parts have no more on the mean, so that most can be shown whole."""
+
+LEAST_PARTS, ABOUT = 4, 1.5
+
+CLOSER = late(r"</[\w:.-]{1,80}>|/>|[)\]}]+[,;]?|\\n|[.!?](?=\s)|[;,&|~\t ]")
+"""What ends a part: a closing tag, brackets, an end of a line as a string spells it, a sentence's end, a
+separator."""
+
+
+def broken(text: str) -> str:
+    """The text with the line over several in which most of it stands; as it is where there is none."""
+    longest = max(text.split("\n"), key=len)
+    if len(longest) <= max(LONGEST_CHARS, len(text) / 2):
+        return text
+    before, _, after = text.partition(longest)
+    return before + "\n  ".join(_parts(longest)) + after
+
+
+def _parts(line: str) -> list[str]:
+    if len(line) <= LONGEST_CHARS:
+        return [line]
+    found = [(match[0], match.end()) for match in CLOSER.finditer(line)]
+    closer = _outermost([each for each, _ in found], max(LEAST_PARTS, len(line) / PART_CHARS))
+    if not closer:
+        return [line]
+    ends = [0, *(end for each, end in found if each == closer), len(line)]
+    parts = (line[start:end] for start, end in pairwise(ends) if start < end)
+    return [piece for part in parts for piece in _parts(part)]
+
+
+def _outermost(closers: list[str], least: float) -> str:
+    """What closes the largest parts of which there are enough. Of several that close about as many it is the
+    one that is met last, for it is around the others. "" where there is none."""
+    often = {closer: times for closer, times in Counter(closers).items() if times >= least}
+    fewest = min(often.values(), default=0)
+    return next((closer for closer in reversed(often) if often[closer] <= ABOUT * fewest), "")

@@ -1,0 +1,34 @@
+"""Long lines without line ends, over several."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from aider_gardener import shorten
+from aider_gardener.compress.breaks import LONGEST_CHARS, broken
+
+PARTS = st.lists(st.sampled_from(["<a>", "</a>", "{x:1}", "},", ";", "word ", "long" * 40]), min_size=20)
+
+
+@given(PARTS, st.integers(1, 60))
+def test_the_parts_of_a_line_are_the_line(parts: list[str], times: int) -> None:
+    line = "".join(parts) * times
+    assert "".join(broken(line).split("\n  ")) == line
+
+
+def test_a_line_is_left_whose_parts_would_outweigh_the_others() -> None:
+    packed = "".join(f"<i>{n}</i>" for n in range(400))
+    assert len(packed) > LONGEST_CHARS
+    text = "\n".join([*(f"step {n} of the build is done" for n in range(200)), packed])
+    assert broken(text) == text
+
+
+@pytest.mark.parametrize("command", ["", "curl -s localhost"])
+def test_a_record_unlike_the_others_is_shown_whole(command: str) -> None:
+    odd = "<job><id>77</id><state>failed</state></job>"
+    jobs = (f"<job><id>{n}</id><state>done</state></job>" for n in range(200))
+    found = shorten("<jobs>" + "".join([*jobs, odd, *jobs]) + "</jobs>", command=command)
+    assert f"\n  {odd}" in found.text
+    assert found.tokens_after < 250
