@@ -15,10 +15,12 @@ from aider_gardener.reading.late import late
 LONGEST_CHARS = 2_000
 """What is longer is broken; what is not is shown with both ends."""
 
-PART_CHARS = 300
-"""Parts have no more on the mean, so that most can be shown whole."""
+LEAST_PARTS, LEAST_CHARS, MOST_CHARS = 4, 4, 300
+"""So many parts are worth it; of no fewer characters on the mean, and of no more, so that most can be shown
+whole."""
 
-LEAST_PARTS, ABOUT = 4, 1.5
+ABOUT = 1.5
+"""So many times as many parts are about as many."""
 
 CLOSER = late(r"</[\w:.-]{1,80}>|/>|[)\]}]+[,;]?|\\n|[.!?](?=\s)|[;,&|~\t ]")
 """What ends a part: a closing tag, brackets, an end of a line as a string spells it, a sentence's end, a
@@ -38,7 +40,7 @@ def _parts(line: str) -> list[str]:
     if len(line) <= LONGEST_CHARS:
         return [line]
     found = [(match[0], match.end()) for match in CLOSER.finditer(line)]
-    closer = _outermost([each for each, _ in found], max(LEAST_PARTS, len(line) / PART_CHARS))
+    closer = _outermost([each for each, _ in found], len(line))
     if not closer:
         return [line]
     ends = [0, *(end for each, end in found if each == closer), len(line)]
@@ -46,9 +48,10 @@ def _parts(line: str) -> list[str]:
     return [piece for part in parts for piece in _parts(part)]
 
 
-def _outermost(closers: list[str], least: float) -> str:
-    """What closes the largest parts of which there are enough. Of several that close about as many it is the
-    one that is met last, for it is around the others. "" where there is none."""
-    often = {closer: times for closer, times in Counter(closers).items() if times >= least}
+def _outermost(closers: list[str], chars: int) -> str:
+    """What closes the largest parts of a line of so many characters that are short enough. Of several that
+    close about as many it is the one that is met last: it is around the others. "" where there is none."""
+    least, most = max(LEAST_PARTS, chars / MOST_CHARS), chars / LEAST_CHARS
+    often = {closer: times for closer, times in Counter(closers).items() if least <= times <= most}
     fewest = min(often.values(), default=0)
     return next((closer for closer in reversed(often) if often[closer] <= ABOUT * fewest), "")

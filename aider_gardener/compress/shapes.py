@@ -118,7 +118,7 @@ def shortened(
     failed = ""
     original = Original(lines)
     for way, form in _forms(lines, notes, original, focus, count):
-        if not (way or counts):
+        if not form.strip(f"\n{GAP}") or not (way or counts):
             continue
         found = falsehoods(original, form)
         if not found:

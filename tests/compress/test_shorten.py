@@ -21,6 +21,12 @@ def test_a_long_text_gets_short_and_says_what_it_was() -> None:
     assert made.tokens_before == words(LOG) and made.tokens_after == words(made.text) < 100
 
 
+@pytest.mark.parametrize("text", [";" * 20_000, "\n".join(["☐ ☐ ☑ ☐"] * 900)], ids=["line", "lines"])
+def test_what_holds_no_word_gets_short_too(text: str) -> None:
+    found = aider_gardener.shorten(text, command="draw")
+    assert found.tokens_after < 700 < found.tokens_before
+
+
 @pytest.mark.parametrize("focus", ["JOB=137 other", ["job=137"]])
 def test_what_is_asked_for_stays(focus: str | list[str]) -> None:
     assert "job=137" in aider_gardener.shorten(LOG, focus=focus, count=words).text
