@@ -2,7 +2,7 @@
 CSS, the rows of one INSERT, a dump of values.
 
 Each part begins where the one before it ended, so together they are the line. Those behind the first are
-indented under it. A long line among others is left: its parts would outweigh them.
+indented under it. Long lines among others are left: their parts would outweigh these.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from aider_gardener.reading.late import late
 
 LONGEST_CHARS = 2_000
 """What is longer is broken; what is not is shown with both ends."""
+
+MOST_LINES = 3
+"""So many are broken: both ends of a very long text, and what is read between."""
 
 LEAST_PARTS, LEAST_CHARS, MOST_CHARS = 4, 4, 300
 """So many parts are worth it; of no fewer characters on the mean, and of no more, so that most can be shown
@@ -28,12 +31,12 @@ separator."""
 
 
 def broken(text: str) -> str:
-    """The text with the line over several in which most of it stands; as it is where there is none."""
-    longest = max(text.split("\n"), key=len)
-    if len(longest) <= max(LONGEST_CHARS, len(text) / 2):
+    """The text with its long lines over several, where these are few and most of it stands in them."""
+    lines = text.split("\n")
+    long_lines = [line for line in lines if len(line) > LONGEST_CHARS]
+    if len(long_lines) > MOST_LINES or 2 * sum(map(len, long_lines)) <= len(text):
         return text
-    before, _, after = text.partition(longest)
-    return before + "\n  ".join(_parts(longest)) + after
+    return "\n".join("\n  ".join(_parts(line)) for line in lines)
 
 
 def _parts(line: str) -> list[str]:

@@ -31,6 +31,7 @@ from aider_gardener.compress.truth import Original, falsehoods, with_parents
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter, remembered
 from aider_gardener.phrases import counted
 from aider_gardener.reading.alarms import alarm
+from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.output import clip, lines_of
 
 ENGINES: dict[str, Engine] = {
@@ -113,7 +114,7 @@ def shortened(
     """The short form of an output, without a head. Where not all lines were read it is made without `counts`:
     then it tells of no numbers of lines alike."""
     relaid = values.relaid(text)
-    lines = lines_of(broken(text if relaid is None else "\n".join(relaid)))
+    lines = lines_of(broken(excerpt(text) if relaid is None else "\n".join(relaid)))
     notes, engine = explained(lines)
     failed = ""
     original = Original(lines)

@@ -14,7 +14,7 @@ MANY_LINES = 30_000
 SHARE_CHARS, SHARE_LINES = 50_000, 5_000
 """So much of the head, of the tail and of the lines between is read."""
 LINE_CHARS = 400
-"""So much before and behind what tells of trouble is read of its line."""
+"""So much of a line that tells of trouble is read, around the word that does: as much as is shown of one."""
 SEARCHED_CHARS = 2_000_000
 """So much before the tail is searched for such lines: what ends a run is told near its end."""
 ERROR_MARKS = frozenset("rror|ERR|FAIL|Fail|fail|xception|panic|FATAL|fatal|Traceback|not ok|✖|✗".split("|"))
@@ -86,6 +86,9 @@ def _telling(text: str, start: int, end: int, words: frozenset[str]) -> list[tup
         begin, stop = text.rfind("\n", near, at) + 1 or near, min(at + LINE_CHARS, end)
         line_end = text.find("\n", at, stop)
         stop = stop if line_end < 0 else line_end
+        if stop - begin > LINE_CHARS:
+            begin = max(begin, min(at - LINE_CHARS // 2, stop - LINE_CHARS))
+            stop = begin + LINE_CHARS
         found.append((less, begin, stop))
     room, shown = SHARE_CHARS, list[tuple[int, int]]()
     for _less, begin, stop in sorted(found):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from aider_gardener import shorten
 from aider_gardener.compress.message import compress_message
 from aider_gardener.messages import LONG_CHARS, ContentClass, Focus, Source, SourceKind
 from aider_gardener.reading import seeking
@@ -99,3 +100,9 @@ def test_far_before_the_tail_nothing_is_searched() -> None:
     text = LONG + "ERROR far\n" + "z" * SEARCHED_CHARS + "\nERROR near\n" + LONG
     short = excerpt(text)
     assert "ERROR near" in short and "ERROR far" not in short
+
+
+def test_of_a_very_long_line_what_stands_around_the_word_is_read_as_far_as_it_is_shown() -> None:
+    items = "".join(f"<i>{number} is fine</i>" for number in range(40_000))
+    text = f"{items}<i>FAILED: no ledger</i>{items}"
+    assert "FAILED: no ledger" in shorten(text, command="curl -s localhost").text
