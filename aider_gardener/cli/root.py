@@ -197,7 +197,7 @@ def has_archive(directory: Path) -> bool:
     """Whether an archive is in a directory."""
     from aider_gardener.archive.store.lines import names
 
-    return (directory / "gardener.db").is_file() or bool(names(directory))
+    return (directory / "gardener.db").exists() or bool(names(directory))
 
 
 def repository_root(start: Path) -> Path | None:
