@@ -115,7 +115,9 @@ def replay(
     for name in names:
         variant_named(name)
     if not paths:
-        raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+        raise UsageError(
+            "name a recorded session's folder, an .aider.chat.history.md or a .jsonl of Claude Code"
+        )
     for target in (json_target if json_target != "-" else None, plot, html):
         if target is not None:
             check_place(Path(target))

@@ -36,7 +36,7 @@ def refused(found: Result, code: int, *says: str) -> None:
 
 
 def test_no_path_and_a_missing_path_are_usage_errors(tmp_path: Path) -> None:
-    refused(run(), 2, "name at least one")
+    refused(run(), 2, "name a recorded session's folder")
     refused(run(tmp_path / "nowhere"), 2, "nowhere", "no such file")
     if os.name == "posix":
         os.mkfifo(tmp_path / "fifo")
@@ -77,7 +77,7 @@ def test_a_report_needs_the_name_of_a_file(
 
 
 def test_a_folder_without_a_session_says_what_to_give(tmp_path: Path) -> None:
-    refused(run(tmp_path), 2, "session.jsonl", ".aider.chat.history.md")
+    refused(run(tmp_path), 2, "session.jsonl", ".aider.chat.history.md", "a .jsonl of Claude Code")
 
 
 @pytest.fixture(scope="module")
