@@ -102,7 +102,7 @@ def reading(directory: Path, key: str) -> Iterator[Store | None]:
 
 
 def archive() -> Found:
-    from aider_gardener.archive.store import location
+    from aider_gardener.archive.store import encryption, location
 
     directory, key = place_of()
     if why := location.unusable(directory):
@@ -115,6 +115,8 @@ def archive() -> Found:
     aside_note = f"; set aside there, and no part of it: {aside}" if aside else ""
     with reading(directory, key) as store:
         if store is None:
+            if key:
+                encryption.read_key(key)
             return True, f"none yet (will be made in {place}){aside_note}"
         problems = store.verify()
     if not problems:

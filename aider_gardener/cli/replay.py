@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener.cli.pipe import progress_bar
-from aider_gardener.cli.root import FILE
+from aider_gardener.cli.root import FILE, FileType
 from aider_gardener.errors import UsageError
 from aider_gardener.files import check_place, write_private
 from aider_gardener.tokens import window_of
@@ -61,7 +61,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--json",
     "json_target",
-    type=click.Path(dir_okay=False, allow_dash=True),
+    type=FileType(dir_okay=False, allow_dash=True),
     metavar="FILE",
     help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
 )
@@ -115,7 +115,9 @@ def replay(
     for name in names:
         variant_named(name)
     if not paths:
-        raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+        raise UsageError(
+            "name a recorded session's folder, an .aider.chat.history.md or a .jsonl of Claude Code"
+        )
     for target in (json_target if json_target != "-" else None, plot, html):
         if target is not None:
             check_place(Path(target))

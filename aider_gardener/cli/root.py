@@ -197,7 +197,7 @@ def has_archive(directory: Path) -> bool:
     """Whether an archive is in a directory."""
     from aider_gardener.archive.store.lines import names
 
-    return (directory / "gardener.db").is_file() or bool(names(directory))
+    return (directory / "gardener.db").exists() or bool(names(directory))
 
 
 def repository_root(start: Path) -> Path | None:
@@ -259,10 +259,10 @@ def archive_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 class FileType(click.Path):
-    """A file that is named; none of our files is to be called "-", as standard output is elsewhere."""
+    """A file that is named; none of our files is to be called "-", which is standard output if at all."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if str(value) in ("", "-"):
+        if not str(value) or (str(value) == "-" and not self.allow_dash):
             self.fail("it is written to a file: name one", param, ctx)
         return super().convert(value, param, ctx)
 

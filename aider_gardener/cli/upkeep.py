@@ -15,6 +15,7 @@ from aider_gardener.cli.root import (
     project_of,
     put,
     store_option,
+    working_project,
 )
 from aider_gardener.errors import UsageError
 
@@ -82,7 +83,6 @@ def refuse(numbers: tuple[str, ...]) -> None:
 @upkeep.command(short_help="Move what is checked off to TASK_ARCHIVE.md.")
 @click.argument("listed", type=FILE, required=False, metavar="[FILE]")
 @dry_run_option
-@store_option
 def tasks(listed: Path | None, dry_run: bool) -> None:
     """Move what is checked off in FILE, else in TASKS.md and TODO.md of the repository, to TASK_ARCHIVE.md.
 
@@ -91,8 +91,7 @@ def tasks(listed: Path | None, dry_run: bool) -> None:
     """
     from aider_gardener.gardener import done_tasks
 
-    project = project_of(open_archive(read_only=True))
-    print_lines(done_tasks.moved(Path(project), listed, dry_run=dry_run))
+    print_lines(done_tasks.moved(working_project(), listed, dry_run=dry_run))
 
 
 @upkeep.command(short_help="What the chats of a month came to.")

@@ -119,9 +119,11 @@ def _rule_in(sentence: str) -> str:
 
 
 def gathered(all_sightings: Iterable[Sighting]) -> list[Observation]:
-    """What was seen in enough sessions; a sentence joins a group of which half say what it does."""
+    """What was seen in enough sessions; a sentence joins a group of which half say what it does. What a
+    forked chat has of the one before was said once."""
     groups: list[list[Sighting]] = []
-    for sighting in sorted(all_sightings, key=lambda each: (each.at, each.session, each.turn)):
+    said = {(each.entry_id, each.at, each.text): each for each in all_sightings}.values()
+    for sighting in sorted(said, key=lambda each: (each.at, each.session, each.turn)):
         for group in groups:
             if 2 * sum(is_same_rule(sighting.text, other.text) for other in group) >= len(group):
                 group.append(sighting)

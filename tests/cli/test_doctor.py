@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from aider_gardener.adapters.aider import install
 from aider_gardener.adapters.claude_code.client import LOG_NAME
 from aider_gardener.adapters.intake import UNKNOWN_RECORD
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import database, open_store
 from aider_gardener.cli import doctor
 from aider_gardener.cli.root import main
 
@@ -106,6 +106,17 @@ def test_an_archive_that_cannot_be_written_is_out_of_order(
     assert not ok and f"{name} cannot be written" in found
 
 
+def test_an_archive_that_could_not_be_begun_is_out_of_order(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIDER_GARDENER_STORE_KEY", f"file:{repository}/none")
+    assert doctor.checked(doctor.archive)[1].startswith("no key for the encrypted archive from file:")
+    monkeypatch.setattr(database, "BUSY_MILLISECONDS", 0)
+    (repository / ".aider.gardener" / "gardener.db").mkdir(parents=True)
+    ok, found = doctor.checked(doctor.archive)
+    assert not ok and "gardener.db cannot be used (not a regular file)" in found
+
+
 def test_a_current_directory_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (gone := tmp_path / "gone").mkdir()
     monkeypatch.chdir(gone)
@@ -117,6 +128,6 @@ def test_a_current_directory_that_is_gone_is_named(tmp_path: Path, monkeypatch: 
 def test_a_directory_that_may_not_be_entered_is_a_line(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Path, "is_file", Mock(side_effect=PermissionError(13, "Permission denied")))
+    monkeypatch.setattr(Path, "exists", Mock(side_effect=PermissionError(13, "Permission denied")))
     ok, found = doctor.checked(doctor.hooks)
     assert not ok and "Permission denied" in found

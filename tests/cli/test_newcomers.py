@@ -77,7 +77,7 @@ CALLED = [
     ("run no-such-command", *[(127, "check its name")] * 3),
     ("compress nowhere", *[(2, "name a file, or pipe text in")] * 3),
     ("compress --source poem", *[(2, "web, reply, notice, file, summary, unknown")] * 3),
-    ("replay", *[(2, "name at least one recorded session folder")] * 3),
+    ("replay", *[(2, "name a recorded session")] * 3),
     ("replay nowhere", *[(2, "no such file or folder")] * 3),
     ("import nowhere", *[(2, "does not exist")] * 3),
     ("store nonsense", *[(2, "no such command 'nonsense'")] * 3),

@@ -36,7 +36,7 @@ def refused(found: Result, code: int, *says: str) -> None:
 
 
 def test_no_path_and_a_missing_path_are_usage_errors(tmp_path: Path) -> None:
-    refused(run(), 2, "name at least one")
+    refused(run(), 2, "name a recorded session's folder")
     refused(run(tmp_path / "nowhere"), 2, "nowhere", "no such file")
     if os.name == "posix":
         os.mkfifo(tmp_path / "fifo")
@@ -56,23 +56,28 @@ def test_what_cannot_be_written_is_refused_before_any_work(tmp_path: Path) -> No
     refused(run(HISTORY, "--html", tmp_path), 2, "is a directory")
     refused(run(HISTORY, "--dump-prompts", HISTORY), 2, "is a file")
     (tmp_path / "file").touch()
-    for option, name in (("--html", "x.html"), ("--json", "x.json"), ("--plot", "x.svg")):
+    for option, name in (
+        ("--html", "x.html"),
+        ("--json", "x.json"),
+        ("--plot", "x.svg"),
+        ("--dump-prompts", "x"),
+    ):
         found = run(HISTORY, option, tmp_path / "file" / name)
         refused(found, 1, "cannot be written")
         assert "replayed" not in found.stderr
 
 
-@pytest.mark.parametrize("option", ["--html", "--plot"])
+@pytest.mark.parametrize(("option", "name"), [("--html", "-"), ("--plot", "-"), ("--json", "")])
 def test_a_report_needs_the_name_of_a_file(
-    option: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    option: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(run(HISTORY, option, "-"), 2, option, "name one")
+    refused(run(HISTORY, option, name), 2, option, "name one")
     assert not any(tmp_path.iterdir())
 
 
 def test_a_folder_without_a_session_says_what_to_give(tmp_path: Path) -> None:
-    refused(run(tmp_path), 2, "session.jsonl", ".aider.chat.history.md")
+    refused(run(tmp_path), 2, "session.jsonl", ".aider.chat.history.md", "a .jsonl of Claude Code")
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +126,8 @@ def test_the_html_report_shows_every_variant_and_says_that_it_is_private(
     assert place.name in page and "chat history" not in page.split("<h1>")[0]
     assert "holds parts of the chat" in found.stderr
     if os.name == "posix":
-        assert stat.S_IMODE((place / "r.html").stat().st_mode) == 0o600
+        written = [place / "r.html", *(place / "prompts").rglob("*.json")]
+        assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
 
 
 def test_a_new_start_within_the_file_begins_with_an_empty_chat(replayed: tuple[Result, Path]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -130,7 +131,8 @@ def test_a_dry_run_only_says_which_tasks_would_move(learnt: Path) -> None:
     assert not refused.stdout, "what was not moved is not listed"
 
 
-def test_a_list_of_another_name_is_given(project: Path) -> None:
+def test_a_list_of_another_name_is_given_and_no_archive_is_needed(project: Path) -> None:
+    shutil.rmtree(project / DIRECTORY_NAME)
     (project / "plan.md").write_bytes(b"- [x] one\n")
     assert "plan.md: one" in run("tasks", "plan.md").stdout
     wrong = run("tasks", "none.md")

@@ -60,6 +60,13 @@ def test_what_three_sessions_say_is_proposed_with_its_evidence() -> None:
     assert all(store.get(seen.entry_id) for seen in found.evidence)
 
 
+def test_what_forked_chats_have_of_the_one_before_was_said_once() -> None:
+    store = open_store(None)
+    for session in ("first", "fork", "fork-of-fork"):
+        chat(store, SAID[0], "Fine.", session=session, at=DAY)
+    assert now(store) == []
+
+
 def test_what_is_not_seen_for_28_days_fades_and_comes_back_when_seen_again() -> None:
     store = open_store(None)
     told_thrice(store)

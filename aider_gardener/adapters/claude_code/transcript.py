@@ -190,6 +190,7 @@ def used_by(value: Mapping[str, object], message: Mapping[str, object]) -> Used 
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
     plain, read, written, output = (tokens(usage.get(name)) for name in names)
     creation, cost, model = usage.get("cache_creation"), value.get("costUSD"), str(message.get("model", ""))
+    model += ", fast" if usage.get("speed") == "fast" else ""  # which has prices of its own
     hour = (
         min(written, tokens(creation.get("ephemeral_1h_input_tokens"))) if isinstance(creation, dict) else 0
     )

@@ -23,6 +23,7 @@ from aider_gardener.adapters.transcript import (
     record_of,
     text_of,
     tokens,
+    unwrapped,
 )
 from aider_gardener.archive.providers import LOOPBACK
 from aider_gardener.messages import SourceKind
@@ -64,7 +65,7 @@ class RolloutReader(Reader):
         elif what in CALLS:
             yield from self._called(item)
         elif what in RESULTS:
-            text = text_of(item.get("output", item.get("tools")))
+            text = output_of(item)
             yield from self.gave(item.get("call_id"), text, failed=PATCHED not in text)
         else:
             yield TranscriptRecord(unknown=str(item.get("type") or kind)[:80])
@@ -97,6 +98,17 @@ class RolloutReader(Reader):
             given = {"command": command, **rest}
         text = str(given.get("command") or given.get("input") or "") if name == PATCH else ""
         return self.called(item.get("call_id"), name, given, text)
+
+
+def output_of(item: Mapping[str, object]) -> str:
+    """What a call gave. Versions of 2025 wrote that as JSON in a text, with the exit status beside it."""
+    given = item.get("output", item.get("tools"))
+    value = unwrapped(given)
+    if not isinstance(value, dict) or value.keys() != {"output", "metadata"}:
+        return text_of(given)
+    more = value["metadata"]
+    status = more.get("exit_code") if isinstance(more, dict) else None
+    return (f"Exit code: {status}\n" if status else "") + text_of(value["output"])
 
 
 def used_by(item: Mapping[str, object], model: str) -> Iterator[TranscriptRecord]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,15 +64,15 @@ def chat_cost(path: Path) -> ChatCost:
     """The cost of a transcript. Raises SessionError for one without usage numbers, ReplayError where a price
     is missing."""
     try:
-        subagents = sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))
+        subagents = sorted((path.with_suffix("") / "subagents").rglob("*.jsonl"))
         records, *others = (
             [record for line in ClaudeReader(each).lines() for record in line.records]
             for each in (path, *subagents)
         )
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror})") from problem
-    calls = answers(records)
-    everything = [*calls, *(call for each in others for call in answers(each))]
+    everything = answers(chain(records, *others))
+    calls = [call for call in answers(records) if call.used.in_context] or everything
     if not everything:
         raise SessionError(f"{path}: holds no usage numbers; give a transcript of Claude Code")
     reported = sum(call.used.cost for call in everything)
@@ -95,12 +95,12 @@ def chat_cost(path: Path) -> ChatCost:
 
 
 def answers(records: Iterable[TranscriptRecord]) -> list[Answer]:
-    """The answers of a transcript in order: each block of one is a record of its own with all its usage, so
+    """The answers of transcripts in order: each block of one is a record of its own with all its usage, so
     it counts once, with the last numbers."""
-    found: dict[str, Answer] = {}
+    found: dict[object, Answer] = {}
     for record in records:
         if record.used and record.used.sent:
-            found[record.used.key or f"at {record.place}"] = Answer(record.at, record.used)
+            found[record.used.key or record] = Answer(record.at, record.used)
     return list(found.values())
 
 

@@ -13,10 +13,12 @@ from typing import Any
 
 from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.adapters.aider.layout import Placed
+from aider_gardener.errors import StoreError
+from aider_gardener.files import write_private
 from aider_gardener.replay.measure.result import COMMIT, MAIN, OTHER, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.recorded import Recorded
+from aider_gardener.replay.play.recorded import LeftRecording, Recorded
 
 CHUNKS = (
     ("system", "system"),
@@ -138,9 +140,11 @@ class Calls:
 
     def dump(self, name: str, messages: Sequence[Mapping[str, object]]) -> None:
         if self.dump_dir is not None:
-            self.dump_dir.mkdir(parents=True, exist_ok=True)
             text = json.dumps(list(messages), ensure_ascii=False, indent=1, default=str)
-            (self.dump_dir / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+            try:
+                write_private(self.dump_dir / f"{name}.json", text + "\n")
+            except StoreError as problem:
+                raise LeftRecording(str(problem)) from problem
 
 
 def is_marked(message: Mapping[str, object]) -> bool:

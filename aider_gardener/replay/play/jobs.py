@@ -34,6 +34,8 @@ PROCESSES: Any = multiprocessing.get_context(METHOD)
 if METHOD == "forkserver":
     PROCESSES.set_forkserver_preload(["aider_gardener.replay.play.loaded"])
 STARTING = Lock()
+ENDING_SECONDS = 0.2
+"""So soon a replay is ended where another failed or somebody pressed Ctrl-C, however long its turn takes."""
 
 
 def replay_all(
@@ -47,8 +49,6 @@ def replay_all(
     ended, one_at_a_time = Event(), Lock()
 
     def go_on() -> None:
-        if ended.is_set():
-            raise ReplayError("stopped")
         with one_at_a_time:
             on_turn()
 
@@ -58,7 +58,7 @@ def replay_all(
     found: dict[int, ReplayResult] = {}
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
     try:
-        begun = {pool.submit(replay_job, jobs[number], go_on): number for *_session, number in order}
+        begun = {pool.submit(replay_job, jobs[number], go_on, ended): number for *_session, number in order}
         for future in as_completed(begun):
             found[begun[future]] = future.result()
             on_result(future.result())
@@ -68,9 +68,9 @@ def replay_all(
     return [found[number] for number in range(len(jobs))]
 
 
-def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:
-    """Run one job in a process of its own; `on_turn` is called from this thread after each turn, and what it
-    raises ends the replay.
+def replay_job(job: Job, on_turn: OnTurn = lambda: None, ended: Event | None = None) -> ReplayResult:
+    """Run one job in a process of its own, until it is done or `ended` is set; `on_turn` is called from this
+    thread after each turn, and what it raises ends the replay.
 
     Raises SessionError, UsageError or ReplayError, each one line.
     """
@@ -85,9 +85,13 @@ def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:
             process.start()
         its.close()
         try:
-            while (message := ours.recv()) is None:
-                on_turn()
-        except EOFError:
+            message = None
+            while message is None:
+                if ended is not None and ended.is_set():
+                    raise ReplayError("stopped")
+                if ours.poll(ENDING_SECONDS) and (message := ours.recv()) is None:
+                    on_turn()
+        except (EOFError, BrokenPipeError):
             lines = (folder / LOG).read_text("utf-8", "replace").strip().splitlines()
             message = f"the replay's process ended early ({lines[-1][:200] if lines else 'it said nothing'})"
             raise ReplayError(f"{job.session.name}: {message}") from None

@@ -89,7 +89,7 @@ class Recorded:
         if self.unused_replies():
             self.given += 1
             return self.replies[self.given - 1].text
-        if not self.session.recorded:
+        if not self.session.recorded or self.since_last_reply("error"):  # such as of the provider
             return self.placeholder(MAIN, UNRECORDED_REPLY)
         closest = "none, it holds no reply"
         if replies := self.session.of_kind("reply"):

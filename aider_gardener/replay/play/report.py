@@ -37,8 +37,8 @@ def find_paths(given: Sequence[Path]) -> list[Path]:
             sessions = [recording.parent for recording in sorted(path.glob(f"*/{RECORDING_NAME}"))]
         if not sessions:
             why = "holds no session" if path.exists() else "no such file or folder"
-            what = f"the folder of a recorded session, with its {RECORDING_NAME}, or an {HISTORY_NAME}"
-            raise UsageError(f"{path}: {why}; give {what}")
+            what = f"the folder of a recorded session, with its {RECORDING_NAME}, an {HISTORY_NAME}"
+            raise UsageError(f"{path}: {why}; give {what} or a .jsonl of Claude Code")
         found += sessions
     return list(dict.fromkeys(path.resolve() for path in found))
 

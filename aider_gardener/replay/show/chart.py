@@ -129,10 +129,15 @@ def draw_session(panel: Any, results: Sequence[ReplayResult]) -> None:
         limits[f"window: {window:,}"] = (window, (0, (1, 3)))
     for name, (limit, style) in limits.items():
         panel.axhline(limit, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
-    panel.legend(loc="upper left", bbox_to_anchor=(0.06, -0.06), ncol=4, frameon=False, fontsize=8)
+    for columns in range(4, 0, -1):
+        legend = panel.legend(
+            loc="upper left", bbox_to_anchor=(0.06, -0.06), ncol=columns, frameon=False, fontsize=8
+        )
+        if legend.get_window_extent().width < 0.85 * panel.figure.bbox.width:
+            break
     panel.set_ylim(0, 1.04 * max(largest, *(limit for limit, _ in limits.values()), 1))
     panel.set_xlim(0, results[0].turns + 0.5)
-    panel.set_title(f"{visible(results[0].session)}: tokens per request", loc="left", fontweight="bold")
+    panel.set_title(f"{visible(results[0].session)[:60]}: tokens per request", loc="left", fontweight="bold")
     panel.set_xlabel("turn", loc="left")
     round_numbers = {"steps": [1, 2, 5, 10], "integer": True}
     panel.xaxis.set_major_locator(MaxNLocator(12, **round_numbers))

@@ -78,6 +78,20 @@ def test_commands_are_named_as_they_are_typed(tmp_path: Path, call: dict[str, An
     assert said(records)[-1] == ("ok", kind, detail)
 
 
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ('{"output": "a\\nb", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}', "a\nb"),
+        ('{"output": "no", "metadata": {"exit_code": 2}}', "Exit code: 2\nno"),
+        ('{"output": "a", "version": 1}', '{"output": "a", "version": 1}'),
+    ],
+    ids=["of 2025", "one that failed", "a file of JSON"],
+)
+def test_an_output_is_what_the_command_printed(tmp_path: Path, output: str, text: str) -> None:
+    records, _reader = read(tmp_path, item(type="function_call_output", call_id="c", output=output))
+    assert said(records)[0][0] == text
+
+
 def test_a_patch_is_an_edit_and_one_that_failed_is_told_as_such(tmp_path: Path) -> None:
     call = {"type": "custom_tool_call", "name": "apply_patch", "input": PATCH, "call_id": "c"}
     for output, is_failed in (

@@ -63,6 +63,17 @@ def test_a_prompt_after_the_cache_has_gone_is_cold(
     assert cost.cold_dollars == pytest.approx(cold * 1000 * (PRICES["written"] - PRICES["read"]))
 
 
+def test_a_subagent_counts_once_wherever_it_stands_and_has_a_cache_of_its_own(tmp_path: Path) -> None:
+    own = answer(2, "10:06:00", written=300, isSidechain=True)
+    path = written(tmp_path, answer(1, "10:00:00", written=1000), own, answer(3, "10:07:00", written=1200))
+    deep = path.with_suffix("") / "subagents" / "workflows" / "w1" / "agent-1.jsonl"
+    deep.parent.mkdir(parents=True)
+    deep.write_text(own + answer(4, "10:06:01", written=400, isSidechain=True), encoding="utf-8")
+    cost = chat_cost(path)
+    assert (cost.calls, cost.cold) == (4, 1)
+    assert cost.cold_dollars == pytest.approx(1000 * (PRICES["written"] - PRICES["read"]))
+
+
 def test_behind_a_compaction_nothing_was_to_be_had_from_the_cache(tmp_path: Path) -> None:
     bound = line(type="system", subtype="compact_boundary", timestamp="2026-01-01T10:10:00Z")
     path = written(tmp_path, answer(1, "10:00:00", written=9000), bound, answer(2, "10:20:00", written=900))
@@ -98,6 +109,9 @@ def test_costs_that_the_prices_miss_end_it_before_anything_is_said(tmp_path: Pat
 def test_without_a_price_or_usage_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(GardenerError, match="zork-9: litellm's table has no price"):
         chat_cost(written(tmp_path, answer(1, "10:00:00", written=9).replace("claude-sonnet-4-5", "zork-9")))
+    fast = answer(1, "10:00:00", written=9).replace('"output_tokens"', '"speed": "fast", "output_tokens"')
+    with pytest.raises(GardenerError, match="fast: litellm's table has no price"):
+        chat_cost(written(tmp_path, fast))
     with pytest.raises(SessionError, match="holds no usage numbers"):
         chat_cost(
             written(tmp_path, line(type="assistant", message={"usage": {"input_tokens": "x"}}), "no json\n")

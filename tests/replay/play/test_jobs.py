@@ -85,7 +85,24 @@ def test_closing_the_replays_ends_their_processes() -> None:
     assert multiprocessing.active_children() == []
 
 
-def played(job: Job, on_turn: OnTurn) -> ReplayResult:
+def test_a_replay_is_ended_within_a_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    text = (
+        "import aider_gardener.replay.play.runner as runner, time\n"
+        "class Long(runner.Runner):\n"
+        "    def run(self):\n"
+        "        if self.job.variant == 'none':\n"
+        "            raise runner.ReplayError('left its recording')\n"
+        "        time.sleep(60)\n"
+        "runner.Runner = Long\n"
+    )
+    began, imports = time.monotonic(), module(tmp_path, monkeypatch, text)
+    with pytest.raises(ReplayError, match="left its recording"):
+        replay_all([Job(MINI, name, imports=imports) for name in ("none", "stock")])
+    assert time.monotonic() - began < 50
+
+
+def played(job: Job, on_turn: OnTurn, *_ended: object) -> ReplayResult:
     """Stands in for the replay of one turn."""
     on_turn()
     return replace(made_result(session=job.session.name, variant=job.variant, turns=1))
@@ -125,7 +142,7 @@ def test_a_failure_and_ctrl_c_are_raised(
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     begun: list[Job] = []
 
-    def failing(job: Job, _on_turn: OnTurn) -> ReplayResult:
+    def failing(job: Job, *_more: object) -> ReplayResult:
         begun.append(job)
         if job is not begun[0]:
             time.sleep(0.5)  # the others are at work when the first fails

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.play.recorded import UNRECORDED_REFLECTION, Recorded
+from aider_gardener.replay.play.recorded import (
+    UNRECORDED_REFLECTION,
+    UNRECORDED_REPLY,
+    LeftRecording,
+    Recorded,
+)
 from aider_gardener.replay.session.session import Session, SessionEvent
 
 ADD, RUN = "Add file to the chat?", "Add 1.2k tokens of command output to the chat?"
@@ -54,3 +59,12 @@ def test_what_stands_between_two_replies_is_of_the_first() -> None:
     assert (found.commit(), found.lint_errors(), found.reflection()) == ("fix", "", "")
     found.given = 0
     assert found.reflection() == UNRECORDED_REFLECTION
+
+
+def test_a_call_that_failed_while_it_was_recorded_has_a_placeholder_and_another_leaves_the_recording() -> (
+    None
+):
+    found = recorded(("reply", {"text": "one"}), ("error", {"text": "The API provider is down."}))
+    assert (found.answer("main"), found.answer("main")) == ("one", UNRECORDED_REPLY)
+    with pytest.raises(LeftRecording):
+        recorded(("warning", {"text": "slow"})).answer("main")

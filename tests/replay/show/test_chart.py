@@ -30,6 +30,18 @@ def test_every_variant_is_named_and_told_apart_without_colour() -> None:
     assert {f"v{n}" for n in range(8)} <= {text.get_text() for text in panel.get_legend().get_texts()}
 
 
+def test_names_of_any_length_leave_the_lines_their_room() -> None:
+    name = "s" * 250
+    long = [
+        made_result([made_call(1)], session=name, variant=f"gardener+{'recall_tokens=0+' * n}")
+        for n in range(5)
+    ]
+    figure = draw(long)
+    figure.draw_without_rendering()
+    (panel,) = figure.axes
+    assert panel.get_legend().get_window_extent().x1 < figure.bbox.x1 < 1.2 * panel.bbox.x1
+
+
 def test_window_and_budget_are_named_and_drawn_where_they_fit() -> None:
     near = draw([made_result([made_call(1, tokens=100_000)])]).axes[0]
     far = draw([made_result([made_call(1, tokens=3_000)])]).axes[0]
