@@ -73,11 +73,68 @@ class Redacted(NamedTuple):
         return offset + grown
 
 
+class Known:
+    """Secrets that were found before, perhaps in other texts, and where they stand in a text."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self.count = 0
+        self._by_head: dict[str, list[str]] = {}
+        self._chars = tuple(set[str]() for _ in range(HEAD_CHARS))
+        for secret in secrets:
+            self.add(secret)
+
+    def add(self, secret: str) -> None:
+        """Know one more, of HEAD_CHARS at least."""
+        group = self._by_head.setdefault(secret[:HEAD_CHARS], [])
+        at = bisect_left(group, secret)
+        if group[at : at + 1] != [secret]:
+            group.insert(at, secret)
+            self.count += 1
+            for chars, char in zip(self._chars, secret, strict=False):
+                chars.add(char)
+
+    def copies(self, text: str) -> Iterator[secrets.Found]:
+        """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
+        from aider_gardener.archive.store import secrets
+
+        there = re.findall(f"(?=({_any_of(self._chars)}))", text) if self.count else ()
+        ends = dict.fromkeys(self._by_head.keys() & there, 0)
+        for start in re.finditer(f"(?={_any_of(map(set, zip(*ends, strict=True)))})", text) if ends else ():
+            at = start.start()
+            head = text[at : at + HEAD_CHARS]
+            if at < ends.get(head, len(text)):
+                continue
+            group, matched, first, whole = self._by_head[head], head, 0, 0
+            end = past = at + len(head)
+            while True:
+                whole = end if group[first] == matched else whole
+                rest = group[first][len(matched) :]
+                if not (rest and text.startswith(rest, past)):
+                    rest = text[past : past + 1]
+                next_ = bisect_left(group, matched + rest, first)
+                if rest and next_ < len(group) and group[next_].startswith(matched + rest):
+                    matched, first, end = matched + rest, next_, past + len(rest)
+                    past = end
+                elif broken := secrets.WITHIN_COPIES.match(text, past):
+                    past = broken.end()
+                else:
+                    break
+            ends[head] = past
+            is_cut_off = not text[end : end + 1].isalnum() and is_telling(matched)
+            if whole or is_cut_off:
+                yield at, end if is_cut_off else whole, KNOWN
+
+
+def _any_of(chars: Iterable[set[str]]) -> str:
+    """A pattern of what has one of these characters at each place."""
+    return "".join(f"[{re.escape(''.join(some))}]" for some in chars)
+
+
 class Redactor:
     """Redacts texts one after the other: what was a secret once is known wherever it stands later."""
 
     def __init__(self) -> None:
-        self.known: dict[str, None] = {}
+        self.known = Known()
         self._recent: dict[str, Redacted] = {}
 
     def __call__(self, text: str) -> Redacted:
@@ -89,8 +146,8 @@ class Redactor:
             if new or len(self._recent) >= RECENT_TEXTS or len(text) > LONG_CHARS:
                 self._recent = {}
             for piece in new:
-                if len(self.known) < KNOWN_SECRETS:
-                    self.known[piece] = None
+                if self.known.count < KNOWN_SECRETS:
+                    self.known.add(piece)
             self._recent[text] = found
         return self._recent[text]
 
@@ -107,20 +164,17 @@ class Redactor:
 
     def forget(self) -> None:
         """Know nothing any more."""
-        self.known, self._recent = {}, {}
+        self.known, self._recent = Known(), {}
 
 
-def redact(text: str, known: Iterable[str] = ()) -> Redacted:
-    """Replace every secret that is found, all its other copies, and every `known` one.
-
-    `known` are secrets that were found before, perhaps in other texts: they are replaced wherever
-    they stand, also when their end is cut off.
-    """
+def redact(text: str, known: Known | None = None) -> Redacted:
+    """Replace every secret that is found, all its other copies, and every `known` one, also when their end is
+    cut off."""
     from aider_gardener.archive.store import secrets  # late: looking up writes nothing
 
     found = secrets.find(text)
-    own = dict.fromkeys(piece for start, end, _ in found for piece in pieces(text[start:end]))
-    found.extend(_copies(text, dict.fromkeys(known) | own))
+    own = Known(piece for start, end, _ in found for piece in pieces(text[start:end]))
+    found += [copy for some in (own, known or Known()) for copy in some.copies(text)]
     spans, parts, at = list[Redaction](), list[str](), 0
     for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
         start = max(start, at)
@@ -129,39 +183,6 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
             parts += [text[at:start], spans[-1].placeholder]
             at = end
     return Redacted(Clean("".join([*parts, text[at:]])), tuple(spans))
-
-
-def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
-    """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
-    from aider_gardener.archive.store import secrets
-
-    groups: dict[str, list[str]] = {}
-    for secret in sorted(known):
-        groups.setdefault(secret[:HEAD_CHARS], []).append(secret)
-    heads = "".join(f"[{re.escape(''.join(set(chars)))}]" for chars in zip(*groups, strict=False))
-    ends = dict.fromkeys(groups, 0)
-    for start in re.finditer(f"(?={heads})", text) if groups else ():
-        at = start.start()
-        head = text[at : at + HEAD_CHARS]
-        if at < ends.get(head, len(text)):
-            continue
-        group, matched, first, whole = groups[head], head, 0, 0
-        end = past = at + len(head)
-        while True:
-            whole = end if group[first] == matched else whole
-            longer = matched + text[past : past + 1]
-            next_ = bisect_left(group, longer, first)
-            if longer != matched and next_ < len(group) and group[next_].startswith(longer):
-                matched, first, end = longer, next_, past + 1
-                past = end
-            elif broken := secrets.WITHIN_COPIES.match(text, past):
-                past = broken.end()
-            else:
-                break
-        ends[head] = past
-        is_cut_off = not text[end : end + 1].isalnum() and is_telling(matched)
-        if whole or is_cut_off:
-            yield at, end if is_cut_off else whole, KNOWN
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:

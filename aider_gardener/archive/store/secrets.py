@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 
 from aider_gardener.archive.store.looks import (
     FORMATS,
@@ -112,8 +112,8 @@ ASSIGNED = late(
 TYPE = late(r"[A-Z][A-Za-z\d.]*(?:[?!]|[A-Z][a-z]*)|[a-z]+[A-Z][A-Za-z]*")
 """A type's name or a variable's, as code has it where settings have a value."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)")
-INI = late(r"(?:\n|\A)[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = [\w./:@-]+)\r?\n[ \t]*(?:[\w-]+\.)*\Z")
-"""A line of settings without quotes, or their heading."""
+INI = late(r"[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = [\w./:@-]+)\r?\n[ \t]*(?:[\w-]+\.)*")
+"""A line of settings without quotes, or their heading, and what stands before the next one's name."""
 ARGUMENT_END = re.compile(r"\)|,\s")
 PATH_BEHIND = re.compile(r"\w:\Z")
 SETTING = re.compile(r"[ \t+>]*(?:[\w#;$/*-]{1,6} ){0,3}(?:[\w-]+\.)*\Z")
@@ -130,7 +130,9 @@ LIKELY = re.compile(
     rf"(?<![^{_NEITHER}]){_LONG}(?:(?=\*{{3}})|(?=[^{_NEITHER}\d]*\d)(?=[^{_NEITHER}]*?[^\W\d_])){_VALUE}"
 )
 """A candidate that looks like a secret, letters and digits in one, or stands where one stood: ***."""
-NEAR_VALUE = re.compile(rf"\d(?<!\d\d)(?:[^{_NEITHER}]{{4}}|(?<=[^{_NEITHER}]{{4}}\d))")
+NEAR_VALUE = re.compile(
+    rf"[\d*](?:(?<=\*)\*\*|(?<=\d)(?<!\d\d)(?:[^{_NEITHER}]{{4}}|(?<=[^{_NEITHER}]{{4}}\d)))"
+)
 """What stands in each that has eight characters: a number's first digit with four beside it. Most lines have
 none, and it is looked for in a tenth of the time."""
 GIVEN_WORD = re.compile(r"[bdsvſBDSV](?i:ody|efault|tring|alue)[\"' \t:=>(]")
@@ -230,15 +232,24 @@ def _formats(text: str, places: Places) -> Iterator[Found]:
             yield *token.span(1), "token"
     for item in FORMATS:
         for word in item.words:
-            past = 0
-            for at in places(word):
-                if at < past:
-                    continue
-                begin, past = _line(text, at, WINDOW_CHARS)
-                for match in item.expression.finditer(text, begin, past + WINDOW_CHARS):
+            for begin, end in _windows(text, there) if (there := places(word)) else ():
+                for match in item.expression.finditer(text, begin, end):
                     start, stop = match.span(match.lastindex or 0)
                     if not is_idle(item.kind, text[start:stop]):
                         yield start, stop, item.kind
+
+
+def _windows(text: str, there: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The lines of these places, each with the WINDOW_CHARS behind it; what overlaps is one."""
+    begin = end = 0
+    for at in there:
+        if not end or at >= end - WINDOW_CHARS:
+            first, last = _line(text, at, WINDOW_CHARS)
+            if end and first > end:
+                yield begin, end
+            begin, end = begin if end and first <= end else first, last + WINDOW_CHARS
+    if end:
+        yield begin, end
 
 
 def _line(text: str, at: int, chars: int) -> tuple[int, int]:
@@ -307,10 +318,12 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
         is_set = sign[-2:] not in ("", "==", "!=")  # what a value is compared with is often a word of a test
         return "text" if is_set or is_option or how == "element" or name.isupper() else "likely"
     line = text.rfind("\n", max(0, start - 80), start) + 1
-    is_yaml = sign == ":" and not TYPE.fullmatch(match[how])
-    is_ini = joined.strip() == "=" and INI.search(text, max(0, start - 200), start) is not None
-    is_line = SETTING.match(text, line, start) and VALUE_END.match(text, match.end())
-    is_setting = is_line is not None and (joined == "=" or is_yaml or is_ini)
+    is_setting = False
+    if SETTING.match(text, line, start) and VALUE_END.match(text, match.end()):
+        above = text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1
+        is_yaml = sign == ":" and not TYPE.fullmatch(match[how])
+        is_ini = joined.strip() == "=" and INI.fullmatch(text, above, start) is not None
+        is_setting = joined == "=" or is_yaml or is_ini
     if how == "words":
         return "likely" if is_setting else "none"
     if is_setting or is_option or (joined == "=" and name.isupper()):
@@ -325,47 +338,47 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
     a name of this kind has `reached` before is found."""
     if kind == "key":
         return
-    found, past, last, is_password = at, at, at, kind == "password"
+    leads, is_password = at, kind == "password"
     while True:
-        if last < found + NEAR_CHARS:
-            last = found + NEAR_CHARS
-            is_giving = GIVEN_WORD.search(text, found, last) is not None
-        if not is_giving and not NEAR_VALUE.search(text, past, last):
-            return
-        if not (match := (CANDIDATE if is_giving else LIKELY).search(text, past, last)):
-            return
-        past = match.end()
-        value, (begin, end) = match["value"], match.span("value")
-        if value.startswith("***") or (kind, end) in reached:  # where one stood or was found
-            return
-        lead = text[max(found, begin - LEAD_CHARS) : begin]
-        is_given = is_giving and GIVEN.search(lead) is not None
-        if not is_given and (len(value) < 8 or match.start() < begin or not MIXED.match(value)):
-            continue
-        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
-        is_quoted, is_below = before in "\"'`>" and follows[:1] in tuple("\"'`<"), "\n" in gap
-        is_alone = is_quoted or SENTENCE_END.match(follows) is not None
-        if is_below and not is_alone:
-            continue
-        is_led = is_quoted or is_given or LED.search(lead) is not None
-        is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
-        is_next = is_below and not gap.rpartition("\n")[2].strip()
-        is_key = (is_named and len(value) >= 16) or (is_next and len(value) in (32, 36))
-        is_shaped = (not is_named and SHAPE.fullmatch(value.lower())) or (HEX.fullmatch(value) and not is_key)
-        if is_given:
-            joint = "text" if is_alone else "likely"
-        elif is_next and not is_shaped:
-            joint = "likely"
-        elif is_shaped:
-            joint = "none"
-        elif "/" in value or (is_below and not is_password):
-            joint = "far"
+        last = leads + NEAR_CHARS
+        is_giving = GIVEN_WORD.search(text, leads, last) is not None
+        for match in CANDIDATE.finditer(text, leads, last) if is_giving else _likely(text, leads, last):
+            value, (begin, end) = match["value"], match.span("value")
+            if value.startswith("***") or (kind, end) in reached:  # where one stood or was found
+                return
+            lead = text[max(leads, begin - LEAD_CHARS) : begin]
+            is_given = is_giving and GIVEN.search(lead) is not None
+            if not is_given and (len(value) < 8 or match.start() < begin or not MIXED.match(value)):
+                continue
+            gap, before, follows = text[leads:begin], text[begin - 1], text[end : end + 3]
+            is_quoted, is_below = before in "\"'`>" and follows[:1] in tuple("\"'`<"), "\n" in gap
+            is_alone = is_quoted or ((is_below or is_given) and SENTENCE_END.match(follows) is not None)
+            if is_below and not is_alone:
+                continue
+            is_led = is_quoted or is_given or LED.search(lead) is not None
+            is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
+            is_next = is_below and not gap.rpartition("\n")[2].strip()
+            is_key = (is_named and len(value) >= 16) or (is_next and len(value) in (32, 36))
+            is_shaped = (not is_named and SHAPE.fullmatch(value.lower())) or (
+                HEX.fullmatch(value) and not is_key
+            )
+            if is_given:
+                joint = "text" if is_alone else "likely"
+            elif is_next and not is_shaped:
+                joint = "likely"
+            elif is_shaped:
+                joint = "none"
+            elif "/" in value or (is_below and not is_password):
+                joint = "far"
+            else:
+                joint = "likely" if is_led else "none"
+            if _is_value(kind, value, joint):
+                reached.add((kind, end))
+                yield begin, end, "password" if is_password else "secret"
+                leads = end
+                break
         else:
-            joint = "likely" if is_led else "none"
-        if _is_value(kind, value, joint):
-            reached.add((kind, end))
-            found = end
-            yield begin, end, "password" if is_password else "secret"
+            return
 
 
 def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]) -> Iterator[Found]:
@@ -377,7 +390,7 @@ def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]
     if line in searched and TAKING.index(searched[line]) <= TAKING.index(kind):
         return
     searched[line] = kind
-    for match in LIKELY.finditer(text, begin, end) if NEAR_VALUE.search(text, begin, end) else ():
+    for match in _likely(text, begin, end):
         value, (first, last) = match["value"], match.span("value")
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
         is_odd = is_cased or (kind != "key" and SIGN.search(value))
@@ -387,6 +400,12 @@ def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]
             continue
         if not HASHED.search(text[max(begin, first - 16) : first].lower()) and looks(value) >= need:
             yield first, last, "secret"
+
+
+def _likely(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
+    """What matches LIKELY there, from the first run of eight characters on that has a digit, or of stars."""
+    near = NEAR_VALUE.search(text, begin, end)
+    return LIKELY.finditer(text, max(begin, text.rfind(" ", begin, near.start())), end) if near else iter(())
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
@@ -404,13 +423,10 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     else:
         return at
     heads = _cells(text[begin:end], mark)
+    if len(heads) < 2 or any(cell[:1].isdigit() for cell in heads):
+        return at
     column = len(_cells(text[begin:end], mark, at - begin)) - 1
-    if (
-        len(heads) > 1
-        and kind_of(heads[column]) in ("password", "secret", "token")
-        and heads[column].count(" ") < 3
-        and not any(cell[:1].isdigit() for cell in heads)
-    ):
+    if kind_of(heads[column]) in ("password", "secret", "token") and heads[column].count(" ") < 3:
         end = inserted.end() if inserted else end
         while match := row.match(text, end):
             begin, end, line = match.start(1), match.end(), match[1]

@@ -4,7 +4,7 @@ short, recalled, exported, recorded and shown; then every file is searched."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from made_replays import made_result
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.archive.store.redact import Clean, Redacted, redact
+from aider_gardener.archive.store.redact import Clean, Known, Redacted, redact
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import (
@@ -248,7 +248,7 @@ def test_a_text_is_scanned_once_on_the_way_in(monkeypatch: pytest.MonkeyPatch) -
     archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
     scanned: list[str] = []
 
-    def counted(text: str, known: Iterable[str] = ()) -> Redacted:
+    def counted(text: str, known: Known | None = None) -> Redacted:
         scanned.append(text)
         return redact(text, known)
 
