@@ -225,6 +225,20 @@ class Chat:
         """What became of the edits that do not stand, or not all of them, by the reply."""
         return {**failed_edits(self.entries.values()), **self.undone}
 
+    @cached_property
+    def open_exchange(self) -> frozenset[int]:
+        """The entries that wait for an answer: the user messages at the end of the current list, before them
+        what else was put in since the last reply (outputs, which the host acknowledges itself), and what
+        keeps its place whatever happens: an agent's question, while it calls tools."""
+        found: list[int] = []
+        for piece in reversed(self.cur):
+            entry = self.entries[piece.members[0]] if len(piece.levels) == 1 else None
+            if entry is None or (entry.role == "assistant" and not is_filler(entry)):
+                break
+            found += piece.levels
+        is_open = any(self.entries[seq].role == "user" for seq in found)
+        return self.fixed.union(found) if is_open else frozenset()
+
     def all_entries(self) -> list[Entry]:
         """The entries in the order of the chat, hidden ones included; what is held counts as pinned."""
         entries = (self.entries[seq] for seq in self.order)
@@ -412,17 +426,3 @@ def question(entries: Iterable[Entry]) -> Entry | None:
     asked = [entry for entry in entries if entry.role == "user"]
     typed = [entry for entry in asked if entry.source.kind is SourceKind.TYPED]
     return next(reversed(typed or asked), None)
-
-
-def open_exchange(chat: Chat) -> frozenset[int]:
-    """The entries that wait for an answer: the user messages at the end of the current list, before them
-    what else was put in since the last reply (outputs, which the host acknowledges itself), and what keeps
-    its place whatever happens: an agent's question, while it calls tools."""
-    found: list[int] = []
-    for piece in reversed(chat.cur):
-        entry = chat.entries[piece.members[0]] if len(piece.levels) == 1 else None
-        if entry is None or (entry.role == "assistant" and not is_filler(entry)):
-            break
-        found += piece.levels
-    is_open = any(chat.entries[seq].role == "user" for seq in found)
-    return chat.fixed.union(found) if is_open else frozenset()

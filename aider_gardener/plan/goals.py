@@ -138,12 +138,6 @@ class Goal:
     set_by: str = ""
     asked: bool = False
 
-    def marks(self, tokens: int) -> dict[str, int | str]:
-        """The marks as a plan for a history of so many tokens records them; `passed` is the one that it is
-        above, "high" or "hard", "" where something else made the plan due."""
-        passed = "hard" if self.hard and tokens > self.hard else "high" if tokens > self.high else ""
-        return {"high": self.high, "low": self.low, "hard": self.hard, "passed": passed}
-
 
 class Limit(NamedTuple):
     """How long the history may get, in tokens. `tokens` is the host's limit or the user's, or `ours`, where

@@ -15,7 +15,7 @@ from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.store.base import StoredPassage
 from aider_gardener.archive.store.words import index_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind
-from aider_gardener.plan.chat import Chat, open_exchange
+from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.late import late
 from aider_gardener.reading.speech import CORRECTS
 from aider_gardener.recall.ranking import is_question, scores, text_bonus
@@ -211,7 +211,7 @@ def read(
 ) -> Iterator[tuple[int, Passage]]:
     """The passages at these places of the evidence that the request may reach, in this order, each once."""
     own, store = chat.seq_of, archive.store
-    asked = (chat.entries[seq].id for seq in open_exchange(chat))
+    asked = (chat.entries[seq].id for seq in chat.open_exchange)
     closed = excluded(chat) if request.unasked else frozenset(asked)
     read_chunks, stored = set[int](), dict[str, Entry]()
     for begin in range(0, len(order), READ_AT_ONCE):

@@ -13,7 +13,7 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Level, SourceKind
-from aider_gardener.plan.chat import Chat, open_exchange
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import members
 from aider_gardener.reading.lineshape import unspaced_letters
 
@@ -107,7 +107,7 @@ def sessions_of(archive: Archive, request: Request) -> list[str] | None:
 def excluded(chat: Chat) -> frozenset[str]:
     """Ids that must not be recalled unasked: what stands in full, the open question, what is gone."""
     shown = {seq for seq in members([*chat.done, *chat.cur]) if chat.levels.get(seq) in (None, Level.FULL)}
-    closed = shown | open_exchange(chat)
+    closed = shown | chat.open_exchange
     ids = {chat.entries[seq].id for seq in chat.removed}
     if ids:  # said again, it may be had
         ids -= {e.id for seq, e in chat.entries.items() if seq not in closed and seq not in chat.removed}
