@@ -73,7 +73,7 @@ def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator
         if line := cold_line(gardener.state):
             Terminal(coder.io).tool_output(f"aider-gardener: {line}")
     yield
-    if gardener.state.acts and link.runs(gardener, coder):
+    if gardener.state.acts and link.runs(coder, gardener):
         take_out_unsent(coder, gardener)
         answer(coder, gardener)
 

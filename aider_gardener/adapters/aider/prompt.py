@@ -32,7 +32,7 @@ CHARS_A_TOKEN = 4
 
 def before(coder: HostCoder, gardener: Gardener) -> bool:
     """Archive what is new and apply the plan that is due; returns whether the gardener acts."""
-    link.bind(gardener, coder)
+    link.bind(coder, gardener)
     link.sync(coder, gardener)
     state = gardener.state
     state.frame = _without_dropped(coder, state.frame)
