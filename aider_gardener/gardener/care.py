@@ -27,7 +27,7 @@ from aider_gardener.notes.rules import RULE_CHARS, Amendment, Rule, rules_of
 from aider_gardener.plan.priority import parts, priority
 from aider_gardener.reading.blocks import find_blocks
 from aider_gardener.reading.output import clipped
-from aider_gardener.recall.recall import ITEM_TOKENS, edit_outcome, quote, recall_note
+from aider_gardener.recall.recall import ITEM_TOKENS, RecallNote, edit_outcome, quote, recall_note
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -110,7 +110,7 @@ def forget_session(state: ChatState) -> int:
 def _show_no_more(state: ChatState, ids: Collection[str]) -> None:
     state.archive.drop([seq for seq, entry in state.chat.entries.items() if entry.id in ids])
     state.chat = state.chat.forgetting(ids, state.archive.text)
-    state.recollection.open = None
+    state.recalled = RecallNote()  # what was found may be gone
 
 
 def pin(state: ChatState, entry_id: str, *, pinned: bool = True) -> Entry:

@@ -22,7 +22,7 @@ from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import has_edit, outcome
 from aider_gardener.reading.source import BY_EDITOR
-from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
+from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled, recall_counted
 from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks
 from aider_gardener.settings import Settings
 
@@ -227,7 +227,7 @@ class Gardener:
             classes_there = ", ".join(each.value for each in ContentClass)
             raise UsageError(f"recall() takes classes= as a list of these: {classes_there}") from None
         wanted = Request(query, token_limit, full, classes=among, passages=limit)
-        return self.state.recollection.find(self.state.chat, wanted)
+        return recall_counted(self.state.archive, self.state.chat, wanted)
 
     def recall_note(self, question: str, prompt_text: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
@@ -254,7 +254,8 @@ class Gardener:
                     order=not is_asked,
                     files=frozenset(state.frame.files),
                 )
-                note = state.recollection.note(state.chat, request)
+                state.recalled = state.recalled.renewed(state.archive, state.chat, request)
+                note = state.recalled.text
         if not note and is_asked:
             state.event(NOT_RECALLED, all_stands=is_all_in_prompt, room=max(0, room_tokens))
         return note
@@ -270,12 +271,10 @@ class Gardener:
             return ""
         with state.timed():
             state.note = state.note.renewed(
+                state.archive,
                 state.chat,
                 state.budget,
                 around=around,
-                renditions=state.archive.renditions,
-                count=state.count,
-                redact=lambda text: state.archive.store.redact(text).text,
                 amendments=care.amendments(state),
                 plans=state.plans,
                 rolls=bool(state.settings.incremental),

@@ -17,7 +17,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
-from aider_gardener.recall.recall import Recalled, Recollection
+from aider_gardener.recall.recall import Recalled, recall_counted
 from aider_gardener.recall.request import Request
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
@@ -54,7 +54,6 @@ class ProjectMemory:
         self.store, self.project, self.settings = store, project, settings
         self.host, self.reader, self.count, self.clock = host, reader, approximate, clock
         self.archive = Archive(store, session="", project=project, count=approximate, clock=clock, host=host)
-        self._recollection = Recollection(self.archive)
         self._own: Archive | None = None
         self._number = 0
         self._saving = threading.Lock()
@@ -73,7 +72,7 @@ class ProjectMemory:
         kinds = frozenset(classes)
         wanted = Request(query, token_limit, full, classes=kinds, passages=limit, reader=self.reader)
         with self.archive.undisturbed():
-            return self._recollection.find(Chat(), wanted)
+            return recall_counted(self.archive, Chat(), wanted)
 
     @property
     def withheld(self) -> str:

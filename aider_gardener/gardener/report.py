@@ -179,9 +179,8 @@ def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
     chat, growth = state.chat, state.growth
     shorter = [chat.entries[seq] for seq in chat.order if seq in chat.levels]
     saved = sum(entry.tokens - state.tokens_shown(entry) for entry in shorter)
-    recalled = state.recollection.open[1] if state.recollection.open else ""
     saved -= state.note.tokens if state.note.text in texts else 0
-    saved -= state.count(recalled) if recalled in texts else 0
+    saved -= state.count(state.recalled.text) if state.recalled.text in texts else 0
     saved -= state.count(NOTE_HEAD) * sum(piece.is_note for piece in chat.pieces)
     if saved > 0 and state.frame.window:
         saved = min(saved, max(0, state.frame.window - tokens))

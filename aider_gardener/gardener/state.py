@@ -27,7 +27,7 @@ from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.reading.source import ANSWER, infer_source
-from aider_gardener.recall.recall import Recollection
+from aider_gardener.recall.recall import RecallNote
 from aider_gardener.settings import Settings
 
 UNKNOWN_LIMIT = 1_024
@@ -122,21 +122,20 @@ class Growth:
 @dataclass
 class ChatState:
     """One chat. `frame` is the prompt around the history as last measured, `note` what stands before the
-    history (rules, summary, chat map), `layout` that of a prompt that only grows. `host` is None where
-    nobody but the caller holds the lists; `host_limit` is its limit for the history in tokens,
-    `host_limit_given` whether the user set it; `only_answers`: in the mode it is in it edits no file. `on` is
-    the user's switch. `plans` are those that were applied, oldest first. `put_back_at` is the first sequence
-    number behind what the user had put back whole (-1: nothing), which rests until as much has been said
-    again. `turns_open` counts turns that are going on, one inside the other. `seconds` are those of our own
-    work. `listed` are the ids of the last list that the user was shown, `given` those that the model asked
-    for and got in this turn, with their tokens. `amendments` are what the user changed in the list of rules
-    by hand, `taken` the rules that were taken over for every chat of the project."""
+    history (rules, summary, chat map), `recalled` what stands before the question, `layout` that of a prompt
+    that only grows. `host` is None where nobody but the caller holds the lists; `host_limit` is its limit for
+    the history in tokens, `host_limit_given` whether the user set it; `only_answers`: in the mode it is in it
+    edits no file. `on` is the user's switch. `plans` are those that were applied, oldest first. `put_back_at`
+    is the first sequence number behind what the user had put back whole (-1: nothing), which rests until as
+    much has been said again. `turns_open` counts turns that are going on, one inside the other. `seconds` are
+    those of our own work. `listed` are the ids of the last list that the user was shown, `given` those that
+    the model asked for and got in this turn, with their tokens. `amendments` are what the user changed in the
+    list of rules by hand, `taken` the rules that were taken over for every chat of the project."""
 
     settings: Settings
     archive: Archive
     policy: Policy
     usage: Usage
-    recollection: Recollection
     chat: Chat = field(default_factory=Chat)
     frame: Frame = field(default_factory=Frame)
     host: Host | None = None
@@ -151,6 +150,7 @@ class ChatState:
     prefix: Prefix = field(default_factory=Prefix)
     growth: Growth = field(default_factory=Growth)
     note: MapNote = field(default_factory=MapNote)
+    recalled: RecallNote = field(default_factory=RecallNote)
     layout: Layout = field(default_factory=Layout)
     listed: tuple[str, ...] = ()
     given: Mapping[str, int] = field(default_factory=dict)
@@ -171,16 +171,12 @@ class ChatState:
                 incremental=settings.incremental,
             ),
             usage=Usage(archive.clock),
-            recollection=Recollection(archive),
         )
 
     def unwritten(self) -> ChatState:
         """A copy of which nothing is written to the archive, and whose lists are no host's until one binds
         itself: what is computed on it leaves no trace."""
-        archive = self.archive.unwritten()
-        return replace(
-            self, archive=archive, recollection=replace(self.recollection, archive=archive), host=None
-        )
+        return replace(self, archive=self.archive.unwritten(), host=None)
 
     @property
     def is_preview(self) -> bool:

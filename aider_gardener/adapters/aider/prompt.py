@@ -71,7 +71,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
         _report(coder, state, plan, cut)
     files = "\n".join(map(text_of, [*chunks.readonly_files, *chunks.chat_files]))
-    last, found = "", state.recollection.quoted
+    last, found = "", state.recalled.quoted
     if grows or layout.grows(coder, state):
         last = layout.arrange(coder, gardener, chunks, cold=cold)
     else:
@@ -83,8 +83,8 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         note = gardener.recall_note(words, f"{files}\n{state.note.text}")
         place_before_question(note, chunks)
     place_before_question(last, chunks)
-    if state.settings.status_line and state.recollection.quoted is not found:
-        line = _recalled(state, state.recollection.quoted)
+    if state.settings.status_line and state.recalled.quoted is not found:
+        line = _recalled(state, state.recalled.quoted)
         was_shown = coder.num_reflections and line == _recalled(state, found)  # for the prompt before
         coder.__dict__[call.PENDING_LINE] = "" if was_shown else line
     if notice := state.archive.take_notice():
