@@ -140,7 +140,7 @@ def content_class(name: str) -> ContentClass:
         raise UsageError(f"no class is called {name}; there are {CLASSES}") from error
 
 
-def passages(text: str) -> int:
+def passage_count(text: str) -> int:
     """A number of passages. Raises UsageError."""
     if not text.isdecimal() or int(text[:6]) == 0:
         raise UsageError(f"{text} is no number of passages; write 1 or more")
@@ -164,7 +164,7 @@ def typed(args: str, session: Callable[[str], str]) -> Request:
     valued: dict[str, Callable[[str], object]] = {
         "--class": lambda name: [*given.get("class", ()), content_class(name)],
         "--session": session,
-        "--passages": passages,
+        "--passages": passage_count,
     }
     while rest and rest[0].startswith("--"):
         name, *values = rest
