@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.gardener import care, compactions, report, stored_chat
-from aider_gardener.gardener.learnt import taken_rules
+from aider_gardener.gardener.observations import taken_rules
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.notes.chatmap import MapNote, past
