@@ -20,9 +20,9 @@ from aider_gardener.messages import Entry, Focus, Level, Message, Source, Source
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.goals import HARD_AT, Frame, history_budget
+from aider_gardener.plan.goals import HARD_AT, Frame
 from aider_gardener.plan.layout import Layout
-from aider_gardener.plan.planner import Applied, Policy, history_tokens, open_tokens
+from aider_gardener.plan.planner import Applied, Policy, history_tokens, piece_tokens
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
@@ -32,6 +32,9 @@ from aider_gardener.settings import Settings
 
 UNKNOWN_LIMIT = 1_024
 """Tokens that the history may have, and recall may use, where host and model name no limit."""
+FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
+"""Share of the window that the history may have where tokens have no price (a local model), and the most:
+the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 RECALL_WINDOW_SHARE = 1 / 16
 """Share of the window that recalled text may use at most."""
 FOCUS_PROMPTS = 5
@@ -202,11 +205,11 @@ class ChatState:
 
     @property
     def budget(self) -> int:
-        """Tokens that the history may have before anything is done to it."""
+        """Tokens that the history may have before anything is done to it: the setting, else the host's limit;
+        where tokens have no price and nobody gave a limit a share of the window, where that is more."""
         is_free = not self.usage.prices.input and not self.host_limit_given
-        return history_budget(
-            self.settings.history_tokens, self.host_limit, window=self.frame.window, is_free=is_free
-        )
+        room = min(int(FREE_WINDOW_SHARE * self.frame.window), MOST_FREE) if is_free else 0
+        return self.settings.history_tokens or max(self.host_limit, room)
 
     @property
     def recall_budget(self) -> int:
@@ -222,7 +225,8 @@ class ChatState:
     @property
     def open_used(self) -> int:
         """Tokens of the messages that wait for an answer."""
-        return open_tokens(self.chat, self.count)
+        now = self.chat.open_exchange
+        return piece_tokens((piece for piece in self.chat.cur if now.intersection(piece.levels)), self.count)
 
     @property
     def current(self) -> int:

@@ -27,7 +27,7 @@ from aider_gardener.plan.view import (
     is_filler,
     is_legal,
     members,
-    note,
+    note_line,
 )
 
 Admit = Callable[["Chat", Message], Entry]
@@ -107,11 +107,13 @@ class Rendering:
         """Put what is pending into a note."""
         self.gap = self.gap or bool(self.pending)
         noted, edits, self.pending = self.noted, self.hidden_edits(), []
+        lines, outcomes = [NOTE_HEAD], self.chat.outcomes
+        for entry in noted:
+            text = self.text_of(entry, self.chat.level_of(entry)).strip() + edits.get(entry.seq, "")
+            label = EDIT_WAS + outcomes[entry.seq] if entry.seq in outcomes else ""
+            lines.append(note_line(entry, text, label))
         if noted:
-            texts = (self.text_of(entry, self.chat.level_of(entry)) for entry in noted)
-            parts = [(e, text.strip() + edits.get(e.seq, "")) for e, text in zip(noted, texts, strict=True)]
-            labels = {seq: EDIT_WAS + what for seq, what in self.chat.outcomes.items()}
-            self.add([self.chat.piece("user", note(parts, labels), *noted, is_note=True)])
+            self.add([self.chat.piece("user", "\n".join(lines), *noted, is_note=True)])
             self.gap = True
 
     def hidden_edits(self) -> dict[int, str]:

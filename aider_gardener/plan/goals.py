@@ -19,9 +19,6 @@ from aider_gardener.plan.usage import Market
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
 
-FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
-"""Share of the window that the history may have where tokens have no price (a local model), and the most:
-the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 OVER_LIMIT = "history above its limit"
 YOURS, HOSTS, OURS, BY_PRICE, BY_WINDOW, PUT_BACK = (
     YOUR_LIMIT,
@@ -113,14 +110,6 @@ def fullness(used: int, window: int) -> Fullness:
     if share >= OPTIMIZE_AT:
         return Fullness.OPTIMIZE
     return Fullness.WARNING if share >= WARNING_AT else Fullness.OK
-
-
-def history_budget(own: int, host_limit: int, *, window: int, is_free: bool) -> int:
-    """Tokens that the history may have before anything is done to it: the setting (`own`, 0 for none), else
-    the host's limit; where tokens have no price and nobody gave a limit (`is_free`) a share of the window (0:
-    unknown), where that is more."""
-    room = min(int(FREE_WINDOW_SHARE * window), MOST_FREE) if is_free else 0
-    return own or max(host_limit, room)
 
 
 @dataclass(frozen=True)

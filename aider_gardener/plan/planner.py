@@ -124,12 +124,6 @@ def history_tokens(chat: Chat, count: TokenCounter) -> int:
     return piece_tokens(past, count)
 
 
-def open_tokens(chat: Chat, count: TokenCounter) -> int:
-    """Tokens of the messages that wait for an answer."""
-    waiting = (piece for piece in chat.cur if not chat.open_exchange.isdisjoint(piece.levels))
-    return piece_tokens(waiting, count)
-
-
 def draft(
     chat: Chat,
     goal: Goal,
