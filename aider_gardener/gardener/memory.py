@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.entries import quoting, stored
+from aider_gardener.archive.lookup import quoting, stored
 from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
 from aider_gardener.archive.sessions import LAST, NOTES, host_of, session_named
 from aider_gardener.errors import UsageError

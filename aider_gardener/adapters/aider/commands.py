@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
 from aider_gardener.adapters.aider.wrappers import guard
-from aider_gardener.archive.entries import newest_id
+from aider_gardener.archive.lookup import newest_id
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
 from aider_gardener.phrases import applied_text, changes, counted, path_shown, short, status_text
