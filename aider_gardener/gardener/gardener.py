@@ -103,7 +103,7 @@ class Gardener:
         """Archive every message that is new in the host's two lists, and mark it there; returns their
         entries."""
         with self.state.timed():
-            chat, added = self.state.chat.sync((done, cur), self.admit)
+            chat, added = self.state.chat.sync((done, cur), self.state.admit)
             self.replace_chat(chat)
             return added
 

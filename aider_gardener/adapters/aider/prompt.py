@@ -35,7 +35,9 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     link.bind(coder, gardener)
     link.sync(coder, gardener)
     state = gardener.state
-    state.frame = _without_dropped(coder, state.frame)
+    in_chat = {relative(coder, name) for name in coder.abs_fnames}
+    if not in_chat.issuperset(state.frame.files):  # the user made room, and how much the next prompt tells
+        state.frame = replace(state.frame, parts={**state.frame.parts, "files": 0})
     if (plan := gardener.compact_if_due()) is not None:
         _report(coder, state, plan)
     may_ask = state.settings.llm in ("fallback", "both") and state.acts and not state.is_preview
@@ -169,13 +171,6 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     files = {relative(coder, name): estimate(name) for name in sorted(coder.abs_fnames)}
     read_only = tuple(relative(coder, name) for name in sorted(coder.abs_read_only_fnames))
     return replace(state.frame, parts=parts, files=files, read_only=read_only)
-
-
-def _without_dropped(coder: HostCoder, frame: Frame) -> Frame:
-    """The prompt as last measured, without its files where one has left the chat since: the user made room,
-    and how much the next prompt tells."""
-    here = {relative(coder, name) for name in coder.abs_fnames}
-    return frame if here.issuperset(frame.files) else replace(frame, parts={**frame.parts, "files": 0})
 
 
 def relative(coder: HostCoder, name: str) -> str:
