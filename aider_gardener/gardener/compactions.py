@@ -59,7 +59,7 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
         state.frame,
         limit,
         market(state, cold=cold),
-        current=state.current,
+        waiting=state.open_counted,
         compacted=bool(state.chat.levels),
         cold=cold,
     )

@@ -229,8 +229,8 @@ class ChatState:
         return piece_tokens((piece for piece in self.chat.cur if now.intersection(piece.levels)), self.count)
 
     @property
-    def current(self) -> int:
-        """The same as the marks see it, at most half the window: rather than let one message push out the
+    def open_counted(self) -> int:
+        """The same as the marks count it, at most half the window: rather than let one message push out the
         whole history, the message itself is cut."""
         window = self.frame.window
         return min(self.open_used, window // 2) if window else self.open_used
@@ -238,13 +238,19 @@ class ChatState:
     @property
     def tokens_around(self) -> int:
         """Tokens of the next prompt beside its history."""
-        return self.frame.tokens + self.current
+        return self.frame.tokens + self.open_counted
+
+    @property
+    def open_room(self) -> int:
+        """Tokens that what waits for an answer may have below 95 % of the window; unbounded where that is
+        unknown."""
+        window = self.frame.window
+        return int(HARD_AT * window) - self.frame.tokens - self.history_used if window else sys.maxsize
 
     @property
     def room(self) -> int:
-        """Tokens that the next prompt may take on below 95 % of the window; unbounded where it is unknown."""
-        window = self.frame.window
-        return int(HARD_AT * window) - self.tokens_around - self.history_used if window else sys.maxsize
+        """Tokens that the next prompt may take on beside what waits."""
+        return self.open_room - self.open_counted
 
     @property
     def is_cold(self) -> bool:

@@ -68,8 +68,7 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
 
 def fit_open(state: ChatState) -> list[Throttled]:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
-    room = state.room + state.current
-    return throttle_open(state, room) if 0 < room < state.open_used else []
+    return throttle_open(state, state.open_room) if 0 < state.open_room < state.open_used else []
 
 
 def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:

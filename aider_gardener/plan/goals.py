@@ -143,9 +143,9 @@ class Limit(NamedTuple):
 
 
 def marks(
-    frame: Frame, limit: Limit, market: Market, *, current: int = 0, compacted: bool, cold: bool = False
+    frame: Frame, limit: Limit, market: Market, *, waiting: int = 0, compacted: bool, cold: bool = False
 ) -> Goal:
-    """The goal for the history beside its frame and the `current` tokens that wait for an answer.
+    """The goal for the history beside its frame and the tokens `waiting` for an answer.
 
     The high mark is the limit. Unless the user set it, more is allowed where a cached token costs half as
     much or less: what is added in REST_TURNS, in proportion where it costs more, and MOST_HIGH where it is
@@ -169,7 +169,7 @@ def marks(
     if cold:
         high = max(most, int(low + COLD_SHARE * (high - low)))
     if frame.window > frame.tokens:
-        other_tokens = frame.tokens + current
+        other_tokens = frame.tokens + waiting
         hard = max(1, int(HARD_AT * frame.window) - other_tokens)
         mark = OPTIMIZE_AT if compacted else WARNING_AT
         soft = int(mark * frame.window) - other_tokens
