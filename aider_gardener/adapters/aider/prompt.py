@@ -49,8 +49,6 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
 def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     """Take the measure of the prompt; use a cold cache for pending work; lay it out and put in what is
     settled and what is recalled."""
-    from aider_gardener.gardener.throttle import fit_open
-
     state = gardener.state
     coder.__dict__[call.PENDING_LINE] = ""
     grows = layout.grows(coder, state)
@@ -64,14 +62,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     if not state.acts:
         return
     cold = is_cold(coder, state, chunks, grows=grows)
-    is_reminded = bool(chunks.cur) and chunks.cur[-1] not in coder.cur_messages
-    reminder = chunks.cur[-1:] if is_reminded else []  # before a plan changes what it was made of
-    plan = gardener.compact_if_due(cold=cold)
-    cut = fit_open(state)
-    if plan is not None or cut:
-        chunks.done = coder.done_messages
-        chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
-        _report(coder, state, plan, cut)
+    _compact_measured(coder, gardener, chunks, cold=cold)
     files = "\n".join(map(text_of, [*chunks.readonly_files, *chunks.chat_files]))
     last, found = "", state.recalled.quoted
     if grows or layout.grows(coder, state):
@@ -91,6 +82,21 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         coder.__dict__[call.PENDING_LINE] = "" if was_shown else line
     if notice := state.archive.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
+
+
+def _compact_measured(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool) -> None:
+    """Apply the plan that is due by the measure of this very prompt, and cut what waits where it could not be
+    sent otherwise; the prompt has the chat as it stands then."""
+    from aider_gardener.gardener.throttle import fit_open
+
+    is_reminded = bool(chunks.cur) and chunks.cur[-1] not in coder.cur_messages
+    reminder = chunks.cur[-1:] if is_reminded else []  # before a plan changes what it was made of
+    plan = gardener.compact_if_due(cold=cold)
+    cut = fit_open(gardener.state)
+    if plan is not None or cut:
+        chunks.done = coder.done_messages
+        chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
+        _report(coder, gardener.state, plan, cut)
 
 
 def _report(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Throttled] = ()) -> None:
