@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
-from aider_gardener.archive.entries import Why
+from aider_gardener.archive.lookup import Why
 from aider_gardener.archive.retention import Pruning
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.messages import Entry, Plan

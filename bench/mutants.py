@@ -73,7 +73,7 @@ TARGETS: dict[str, Sequence[str]] = {
     ),
     "archive/archive": (
         "tests/archive/test_archive.py",
-        "tests/archive/test_entries.py",
+        "tests/archive/test_lookup.py",
         "tests/gardener/test_stored_chat.py",
         "tests/recall/test_finding.py",
         COMPACTIONS,

@@ -215,7 +215,7 @@ def newest(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
         for entry in sorted(chat.entries.values(), key=lambda entry: -entry.seq)
         for start, end in reversed(chunk(entry.content, entry.segments))
     ]
-    return pack(last_first, [], request, archive, chat)
+    return pack(archive, chat, request, [], last_first)
 
 
 WAYS: Mapping[str, Way] = {

@@ -43,7 +43,7 @@ class Windows:
                 points[number] += gained
         best = sorted((number for number in points if points[number]), key=lambda at: (-points[at], at))
         found = [self.passages[number] for number in best]
-        return pack(found, words, request, archive, chat)
+        return pack(archive, chat, request, words, found)
 
     def _read(self, chat: Chat) -> None:
         self.passages = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_chats import long_talk
 from made_entries import entry, make_gardener
 
-from aider_gardener.archive.entries import Why
+from aider_gardener.archive.lookup import Why
 from aider_gardener.archive.retention import Pruning
 from aider_gardener.archive.store.base import Holding
 from aider_gardener.gardener.gardener import Gardener

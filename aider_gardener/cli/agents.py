@@ -25,6 +25,7 @@ from aider_gardener.cli.root import (
 from aider_gardener.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
+    from aider_gardener.adapters.hosts import Change
     from aider_gardener.archive.store import Store
 
 IDLE_SECONDS = 30.0
@@ -160,37 +161,12 @@ def uninstall(host: str, project: bool, dry_run: bool) -> None:
 def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     """Install or uninstall, and say what was done."""
     from aider_gardener.adapters import hosts
-    from aider_gardener.archive.store.location import user_directory
 
-    root, command = working_project(), hosts.program()
     changes, refused = list[hosts.Change](), list[str]()
     if host == CLAUDE:
-        folder = user_directory() / "claude-code"
-        steps = hosts.claude_steps(folder, "local" if project else "user", ours=ours)
-        host_lines = [hosts.shell_line(["claude", *step]) for step in steps]
-        if not dry_run:
-            host_lines = [hosts.with_claude(folder, steps, root, command, ours=ours)]
-            if not (ours or project):
-                hosts.remove_marketplace(folder)
+        host_lines = change_claude(project, dry_run, ours=ours)
     else:
-        parts = hosts.parts_of(host, root if project else None, command, Path.home())
-        for part in parts if project and ours else ():  # its links may lead anywhere
-            if root.resolve() not in (place := Path(os.path.realpath(part.path))).parents:
-                raise UsageError(f"{part.path} is {place}, outside of the project; install without --project")
-        if not project:  # the user's own settings may lie elsewhere
-            parts = [
-                replace(part, path=Path(os.path.realpath(part.path))) if part.path.is_symlink() else part
-                for part in parts
-            ]
-        records = user_directory() / "hosts"
-        for part in parts:
-            try:
-                changes.append(hosts.planned(part, records, ours=ours))
-            except UsageError as error:  # what goes into the other files is of use alone
-                refused.append(str(error))
-        if not dry_run:
-            for one in changes if ours else reversed(changes):  # a folder goes behind what was put into it
-                hosts.carry_out(one, records, ours=ours)
+        changes, refused = change_files(host, project, dry_run, ours=ours)
         host_lines = [hosts.AFTERWARDS[host]] if ours and host in hosts.AFTERWARDS and not dry_run else []
     changed = [one for one in changes if one.before != one.after]
     value = {"host": host, "files": [str(one.path) for one in changed], "told": host_lines}
@@ -199,3 +175,43 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     put(value, lambda: [*lines, *nothing, *host_lines])
     if refused:
         raise UsageError("; ".join(refused))
+
+
+def change_claude(project: bool, dry_run: bool, *, ours: bool) -> list[str]:
+    """Have Claude Code take or drop our plugin by its own command; what it is told, or what it said."""
+    from aider_gardener.adapters import hosts
+    from aider_gardener.archive.store.location import user_directory
+
+    folder = user_directory() / "claude-code"
+    steps = hosts.claude_steps(folder, "local" if project else "user", ours=ours)
+    if dry_run:
+        return [hosts.shell_line(["claude", *step]) for step in steps]
+    said = hosts.with_claude(folder, steps, working_project(), hosts.program(), ours=ours)
+    if not (ours or project):
+        hosts.remove_marketplace(folder)
+    return [said]
+
+
+def change_files(host: str, project: bool, dry_run: bool, *, ours: bool) -> tuple[list[Change], list[str]]:
+    """Put what is ours into the files of a host, or take it out; the changes, and why a file was left as it
+    is. Raises UsageError for one that leads out of the project."""
+    from aider_gardener.adapters import hosts
+    from aider_gardener.archive.store.location import user_directory
+
+    root, records = working_project(), user_directory() / "hosts"
+    changes, refused = list[hosts.Change](), list[str]()
+    parts = hosts.parts_of(host, root if project else None, hosts.program(), Path.home())
+    for part in parts if project and ours else ():  # its links may lead anywhere
+        if root.resolve() not in (place := Path(os.path.realpath(part.path))).parents:
+            raise UsageError(f"{part.path} is {place}, outside of the project; install without --project")
+    for part in parts:
+        if not project and part.path.is_symlink():  # the user's own settings may lie elsewhere
+            part = replace(part, path=Path(os.path.realpath(part.path)))
+        try:
+            changes.append(hosts.planned(part, records, ours=ours))
+        except UsageError as error:  # what goes into the other files is of use alone
+            refused.append(str(error))
+    if not dry_run:
+        for one in changes if ours else reversed(changes):  # a folder goes behind what was put into it
+            hosts.carry_out(one, records, ours=ours)
+    return changes, refused

@@ -50,7 +50,7 @@ def pressure() -> None:
 def restore(entry_id: str) -> None:
     """Print the whole original of an entry, and nothing else: byte for byte into a pipe or a file, on a
     terminal with its controls made visible."""
-    from aider_gardener.archive.entries import source_words, stored
+    from aider_gardener.archive.lookup import source_words, stored
 
     store = open_archive(read_only=True)
     entry = stored(store, entry_named(store, entry_id))
@@ -69,7 +69,7 @@ def restore(entry_id: str) -> None:
 @archive_options
 def why(entry_id: str) -> None:
     """Tell when and why a message was shortened or left out, and what brings it back."""
-    from aider_gardener.archive.entries import stored, why_stored
+    from aider_gardener.archive.lookup import stored, why_stored
     from aider_gardener.tables import why_table
 
     store = open_archive(read_only=True)
@@ -91,7 +91,7 @@ def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
 
     The notes that quote them go too. A chat that is open meanwhile still holds what it shows.
     """
-    from aider_gardener.archive.entries import quoting
+    from aider_gardener.archive.lookup import quoting
     from aider_gardener.gardener.files import renew_index
 
     if bool(entry_ids) == bool(session):

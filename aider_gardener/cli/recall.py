@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from aider_gardener import terminal
@@ -15,6 +17,9 @@ from aider_gardener.cli.root import (
 )
 from aider_gardener.cli.shared import status_lines
 from aider_gardener.errors import UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.recall.recall import Recalled
 
 NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or number."
 
@@ -88,27 +93,28 @@ def recall(
         archive.backlog = Backlog(store, load=loading(choice), background=False)
     found = recalled(archive, Chat(), request)
     notify(archive.backlog.take_notice() if archive.backlog else "")
-    rows = [
-        {
-            "id": item.entry_id,
-            "session": item.session,
-            "host": item.host or archive.host,
-            "author": item.author,
-            "turn": item.turn,
-            "at": item.created_at,
-            "source": item.label,
-            "class": item.cls.value,
-            "score": item.score,
-            "amended": item.amended,
-            "words": list(item.words),
-            "text": item.text,
-        }
-        for item in found
-    ]
-
     is_tight = limit < PASSAGE_CHARS  # a passage has at most so many tokens
     none = f"No passage fits that in {limit} tokens." if is_tight else NOTHING_FITS
+    rows = [passage_row(item, archive.host) for item in found]
     put(rows, lambda: as_text(hits(found, store.original), columns=terminal.columns()) or none)
+
+
+def passage_row(item: Recalled, host: str) -> dict[str, object]:
+    """A passage as --json tells it, said to `host` where it names no other."""
+    return {
+        "id": item.entry_id,
+        "session": item.session,
+        "host": item.host or host,
+        "author": item.author,
+        "turn": item.turn,
+        "at": item.created_at,
+        "source": item.label,
+        "class": item.cls.value,
+        "score": item.score,
+        "amended": item.amended,
+        "words": list(item.words),
+        "text": item.text,
+    }
 
 
 @click.command(short_help="What the archive holds and what the chats came to.")

@@ -19,6 +19,7 @@ from aider_gardener.tokens import window_of
 
 if TYPE_CHECKING:
     from aider_gardener.replay.measure.result import ReplayResult
+    from aider_gardener.replay.measure.summary import ReplayReport
     from aider_gardener.replay.play.variants import Job
 
 DEFAULT_MODEL, DEFAULT_VARIANTS = "gpt-4o", "stock,stock-fixed,gardener"
@@ -93,38 +94,70 @@ def replay(
     of that a warm cache and short outputs spare.
     """
     from aider_gardener.replay.measure.summary import make_report, report_json
-    from aider_gardener.replay.play.report import find_paths, notes, read_sessions
-    from aider_gardener.replay.play.variants import Job, variant_named
+    from aider_gardener.replay.play.report import notes
     from aider_gardener.replay.show.table import print_report
     from aider_gardener.tables import plain
 
-    transcripts = [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]
-    if transcripts:
-        others = [len(transcripts) < len(paths), variants, model, dump_prompts, full, plot, html]
-        if any((*others, *host.values())) or json_target not in (None, "-"):
+    if transcripts := [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]:
+        options = (variants, model, dump_prompts, full, plot, html, *host.values())
+        if len(transcripts) < len(paths) or any(options) or json_target not in (None, "-"):
             raise UsageError("name transcripts alone, with no option but --json -")
-        from aider_gardener.replay.measure.usage import chat_cost, cost_text
-
-        costs = {str(path): chat_cost(path) for path in transcripts}
-        if json_target:
-            click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
-        else:
-            click.echo("\n".join(f"{path}: {cost_text(cost)}" for path, cost in costs.items()))
+        print_costs(transcripts, as_json=json_target is not None)
         return
-    names = dict.fromkeys(name.strip() for name in (",".join(variants) or DEFAULT_VARIANTS).split(","))
-    for name in names:
-        variant_named(name)
+    names = variant_names(variants)
     if not paths:
         raise UsageError(
             "name a recorded session's folder, an .aider.chat.history.md or a .jsonl of Claude Code"
         )
-    for target in (json_target if json_target != "-" else None, plot, html):
-        if target is not None:
-            check_place(Path(target))
+    json_file = Path(json_target) if json_target not in (None, "-") else None
+    check_targets(json_file, plot, html)
+    jobs = jobs_for(paths, names, model, dump_dir=dump_prompts, **host)
+    results = replayed(jobs)
+    report = make_report(results, notes(jobs, results))
+    if json_target == "-":
+        click.echo(json.dumps(report_json(report)))
+    else:
+        print_report(report, plain(), full=full)
+    write_files(report, json_file, plot, html)
+
+
+def print_costs(transcripts: Sequence[Path], *, as_json: bool) -> None:
+    """What chats of Claude Code cost by their own numbers."""
+    from aider_gardener.replay.measure.usage import chat_cost, cost_text
+
+    costs = {str(path): chat_cost(path) for path in transcripts}
+    if as_json:
+        click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
+    else:
+        click.echo("\n".join(f"{path}: {cost_text(cost)}" for path, cost in costs.items()))
+
+
+def variant_names(given: Sequence[str]) -> list[str]:
+    """The variants that were named, each once. Raises UsageError for one that there is not."""
+    from aider_gardener.replay.play.variants import variant_named
+
+    names = dict.fromkeys(name.strip() for name in (",".join(given) or DEFAULT_VARIANTS).split(","))
+    for name in names:
+        variant_named(name)
+    return list(names)
+
+
+def check_targets(json_file: Path | None, plot: Path | None, html: Path | None) -> None:
+    """Raise UsageError, before anything is played, for a file that cannot be written or drawn."""
+    for target in filter(None, (json_file, plot, html)):
+        check_place(target)
     if plot is not None:
-        from aider_gardener.replay.show.chart import check_suffix, write_plot
+        from aider_gardener.replay.show.chart import check_suffix
 
         check_suffix(plot)
+
+
+def jobs_for(paths: Sequence[Path], names: Sequence[str], model: str | None, **host: Any) -> list[Job]:
+    """Each chat under each variant, for the model that is named, else its own. Raises UsageError for a path
+    without a chat and for a model whose window is not known."""
+    from aider_gardener.replay.play.report import find_paths, read_sessions
+    from aider_gardener.replay.play.variants import Job
+
     sessions = read_sessions(find_paths(paths))
     if model and not _has_window(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
@@ -132,18 +165,20 @@ def replay(
     for session in sessions:
         own = str(session.meta.get("model") or "")
         used = model or (own if own and _has_window(own) else DEFAULT_MODEL)
-        jobs += [Job(session, name, model=used, dump_dir=dump_prompts, **host) for name in names]
-    results = replayed(jobs)
-    report = make_report(results, notes(jobs, results))
-    value = report_json(report)
-    if json_target == "-":
-        click.echo(json.dumps(value))
-    else:
-        print_report(report, plain(), full=full)
-    if json_target not in (None, "-"):
-        write_private(Path(json_target), json.dumps(value, ensure_ascii=False, indent=1) + "\n")
-        click.echo(f"JSON written to {json_target}", err=True)
+        jobs += [Job(session, name, model=used, **host) for name in names]
+    return jobs
+
+
+def write_files(report: ReplayReport, json_file: Path | None, plot: Path | None, html: Path | None) -> None:
+    """Write a report to the files that were named, and say so on standard error."""
+    if json_file is not None:
+        from aider_gardener.replay.measure.summary import report_json
+
+        write_private(json_file, json.dumps(report_json(report), ensure_ascii=False, indent=1) + "\n")
+        click.echo(f"JSON written to {json_file}", err=True)
     if plot is not None:
+        from aider_gardener.replay.show.chart import write_plot
+
         write_plot(report.results, plot)
         click.echo(f"plot written to {plot}", err=True)
     if html is not None:

@@ -295,7 +295,7 @@ def session_named(store: Store, given: str) -> SessionInfo:
 
 def entry_named(store: Store, given: str) -> str:
     """The id that begins with what was given; `last` is the newest message of the last chat."""
-    from aider_gardener.archive.entries import full_id, newest_id
+    from aider_gardener.archive.lookup import full_id, newest_id
 
     if given.strip().lower() == "last":
         return newest_id(store.session_entries(session_named(store, given).id))

@@ -51,11 +51,11 @@ def observations(everything: bool) -> None:
 
     Nothing becomes a rule unless you take it. What was not seen for 28 days fades.
     """
-    from aider_gardener.gardener import learnt
+    from aider_gardener.gardener.observations import all_observations, render
 
     store = open_archive(read_only=True)
-    found = learnt.learnt(store, project_of(store))
-    put(found, lambda: learnt.render(store, project_of(store), found, faded=everything))
+    found = all_observations(store, project_of(store))
+    put(found, lambda: render(store, project_of(store), found, faded=everything))
 
 
 @upkeep.command(short_help="Make observations rules of every later chat.")
@@ -63,10 +63,10 @@ def observations(everything: bool) -> None:
 @store_option
 def take(numbers: tuple[str, ...]) -> None:
     """Make observations rules of every later chat of this project. N is a number of the list, or an id."""
-    from aider_gardener.gardener import learnt
+    from aider_gardener.gardener.observations import TAKEN, decide
 
     store = open_archive()
-    print_lines(learnt.decide(store, project_of(store), numbers, learnt.TAKEN))
+    print_lines(decide(store, project_of(store), numbers, TAKEN))
 
 
 @upkeep.command(short_help="Have observations never proposed again.")
@@ -74,10 +74,10 @@ def take(numbers: tuple[str, ...]) -> None:
 @store_option
 def refuse(numbers: tuple[str, ...]) -> None:
     """Have observations never proposed again, and rules that were taken dropped. N is a number or an id."""
-    from aider_gardener.gardener import learnt
+    from aider_gardener.gardener.observations import REFUSED, decide
 
     store = open_archive()
-    print_lines(learnt.decide(store, project_of(store), numbers, learnt.REFUSED))
+    print_lines(decide(store, project_of(store), numbers, REFUSED))
 
 
 @upkeep.command(short_help="Move what is checked off to TASK_ARCHIVE.md.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from aider_gardener.compress.base import PROMPT_WHOLE_TOKENS, Context, is_shorter, unchanged
@@ -59,28 +59,21 @@ def compress_message(
 
 def _shown(content: str, parts: Sequence[Segment], source: Source, ctx: Context) -> tuple[str, str, str]:
     """The parts in their short forms, one after the other, what shortened the largest, and what failed."""
-    failed, engine, largest = "", "", 0
+    failed, engine, size = "", "", 0
     texts: list[str] = []
-    for part, result in shown_parts(content, parts, source, ctx):
-        if result.engine and part.end - part.start > largest:
-            engine, largest = result.engine, part.end - part.start
+    largest = max(parts, key=lambda part: part.end - part.start, default=None)
+    for part in parts:
+        omitted_lines = ctx.omitted_lines if part is largest else 0  # what an excerpt leaves out
+        own = replace(ctx, kind=part.kind, language=part.language, omitted_lines=omitted_lines)
+        result = _part(content, part, source, own)
+        if result.engine and part.end - part.start > size:
+            engine, size = result.engine, part.end - part.start
         failed = failed or result.failed
         breaks = content[part.start - 1 : part.start] == "\n"
         if breaks and texts and texts[-1] and not texts[-1].endswith("\n"):
             texts.append("\n")
         texts.append(result.text)
     return "".join(texts), engine, failed
-
-
-def shown_parts(
-    content: str, parts: Sequence[Segment], source: Source, ctx: Context
-) -> Iterator[tuple[Segment, Compressed]]:
-    """Each part of a message with its short form. What an excerpt leaves out is missing in the largest."""
-    largest = max(parts, key=lambda part: part.end - part.start, default=None)
-    for part in parts:
-        omitted_lines = ctx.omitted_lines if part is largest else 0
-        own = replace(ctx, kind=part.kind, language=part.language, omitted_lines=omitted_lines)
-        yield part, _part(content, part, source, own)
 
 
 def already_compressed(content: str, source: Source) -> bool:

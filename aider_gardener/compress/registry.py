@@ -18,22 +18,17 @@ BY_CLASS: dict[ContentClass, Compressor] = {
 """The compressor of a class; what is not here is the output of programs, which is shortened by its shape."""
 
 
-def compressor_for(cls: ContentClass) -> Compressor:
-    """The compressor of a class."""
-    return BY_CLASS.get(cls, shapes.compress)
-
-
 def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:
     """The compressed form of a text of one class: never longer, and stable when compressed again.
 
     The compressor runs until its output no longer shrinks, so a second call finds nothing to do. One that
     raises has come to its end: what it made before stands, else the text, and `failed` says so.
     """
-    best = unchanged(text, cls)
+    compressor, best = BY_CLASS.get(cls, shapes.compress), unchanged(text, cls)
     while best.text:
         result = best
         with tolerating(f"compressor of {cls.value}") as faults:
-            result = compressor_for(cls)(best.text, ctx)
+            result = compressor(best.text, ctx)
         if faults:
             return replace(best, failed=faults[0])
         if not is_shorter(result.text, best.text, ctx.count):

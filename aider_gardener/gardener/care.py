@@ -15,8 +15,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from aider_gardener.archive import entries
-from aider_gardener.archive.entries import Why, quotes
+from aider_gardener.archive.lookup import Why, quotes, quoting, stored, why_stored
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import RESTORE, pinned_room, show
 from aider_gardener.gardener.state import ChatState
@@ -27,7 +26,7 @@ from aider_gardener.notes.rules import RULE_CHARS, Amendment, Rule, rules_of
 from aider_gardener.plan.priority import parts, priority
 from aider_gardener.reading.blocks import find_blocks
 from aider_gardener.reading.output import clipped
-from aider_gardener.recall.recall import ITEM_TOKENS, edit_outcome, quote, recall_note
+from aider_gardener.recall.recall import ITEM_TOKENS, RecallNote, edit_outcome, quote, recall_note
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -70,7 +69,7 @@ class Restored(NamedTuple):
 def find(state: ChatState, given: str) -> Entry:
     """The entry that an id or its beginning names, as it stands in this chat if it does, with its content."""
     own = {entry.id: entry for entry in state.chat.entries.values()}
-    return entries.stored(state.archive.store, given, own)
+    return stored(state.archive.store, given, own)
 
 
 def _notes_on(state: ChatState, entry: Entry) -> list[Entry]:
@@ -84,7 +83,7 @@ def forget(state: ChatState, entry_id: str) -> int:
     state.sync_host()
     entry, store = find(state, entry_id), state.archive.store
     quoted = [note.id for note in _notes_on(state, entry)]
-    ids = list(dict.fromkeys([entry.id, *quoted, *entries.quoting(store, [entry.id])]))
+    ids = list(dict.fromkeys([entry.id, *quoted, *quoting(store, [entry.id])]))
     forgotten = store.forget(ids)
     _show_no_more(state, ids)
     state.show()
@@ -110,7 +109,7 @@ def forget_session(state: ChatState) -> int:
 def _show_no_more(state: ChatState, ids: Collection[str]) -> None:
     state.archive.drop([seq for seq, entry in state.chat.entries.items() if entry.id in ids])
     state.chat = state.chat.forgetting(ids, state.archive.text)
-    state.recollection.open = None
+    state.recalled = RecallNote()  # what was found may be gone
 
 
 def pin(state: ChatState, entry_id: str, *, pinned: bool = True) -> Entry:
@@ -174,12 +173,12 @@ def expire(state: ChatState, entry_id: str, *, context_ttl: int = 0, summarise_a
 def why(state: ChatState, entry_id: str) -> Why:
     """What an entry is, how it stands, what was done to it when and why, and what brings it back."""
     entry, archive, chat = find(state, entry_id), state.archive, state.chat
-    stored = entries.why_stored(archive.store, entry)
+    known = why_stored(archive.store, entry)
     if entry.session != archive.session:
         back = f"Only when asked for: /recall finds its passages, /restore {entry.id} adds it to this chat."
         if state.settings.recall_sessions:
             back = f"Passages of it when a prompt asks for them; all of it: /restore {entry.id}."
-        return replace(stored, standing="older session", standing_tokens=0, back=back)
+        return replace(known, standing="older session", standing_tokens=0, back=back)
     places, focus = chat.places(entry.id), state.focus()
     level = chat.levels.get(places[-1], Level.FULL).value if places else "cleared"
     back = (
@@ -191,7 +190,7 @@ def why(state: ChatState, entry_id: str) -> Why:
     elif level == Level.FULL.value:
         back = "It stands whole."
     return replace(
-        stored,
+        known,
         standing=level,
         standing_tokens=state.tokens_shown(chat.entries[places[-1]]) if places else 0,
         back=back,

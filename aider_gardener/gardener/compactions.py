@@ -18,7 +18,6 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Level, Plan
 from aider_gardener.notes.chatmap import MapNote
-from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import PUT_BACK, WARNING_AT, Goal, Limit, marks
 from aider_gardener.plan.planner import LEVELS, Applied, Draft, draft
 from aider_gardener.plan.usage import Market
@@ -60,13 +59,13 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
         state.frame,
         limit,
         market(state, cold=cold),
-        current=state.current,
+        waiting=state.open_counted,
         compacted=bool(state.chat.levels),
         cold=cold,
     )
     if state.put_back_at < 0:
         return goal
-    now = open_exchange(state.chat)
+    now = state.chat.open_exchange
     later = [e for e in state.chat.all_entries() if e.seq >= state.put_back_at and e.seq not in now]
     high = min(state.history_used - _message_tokens(later) + goal.high - goal.low, goal.hard or sys.maxsize)
     return goal if high <= goal.high else replace(goal, high=high, set_by=PUT_BACK)
@@ -278,7 +277,7 @@ def give_back(state: ChatState) -> int:
 
 def hide_finished(state: ChatState) -> int:
     """Hide every message but those that wait for an answer; returns how many entries that are."""
-    now = open_exchange(state.chat)
+    now = state.chat.open_exchange
     hidden = [entry.seq for entry in state.chat.all_entries() if entry.seq not in now]
     levels = {**state.chat.levels, **dict.fromkeys(hidden, Level.HIDDEN)}
     show(state, levels, "summarised by an LLM")

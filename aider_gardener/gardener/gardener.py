@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.gardener import care, compactions, report, stored_chat
-from aider_gardener.gardener.learnt import taken_rules
+from aider_gardener.gardener.observations import taken_rules
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.notes.chatmap import MapNote, past
@@ -22,7 +22,7 @@ from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import has_edit, outcome
 from aider_gardener.reading.source import BY_EDITOR
-from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
+from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled, recall_counted
 from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks
 from aider_gardener.settings import Settings
 
@@ -103,7 +103,7 @@ class Gardener:
         """Archive every message that is new in the host's two lists, and mark it there; returns their
         entries."""
         with self.state.timed():
-            chat, added = self.state.chat.sync((done, cur), self.admit)
+            chat, added = self.state.chat.sync((done, cur), self.state.admit)
             self.replace_chat(chat)
             return added
 
@@ -227,7 +227,7 @@ class Gardener:
             classes_there = ", ".join(each.value for each in ContentClass)
             raise UsageError(f"recall() takes classes= as a list of these: {classes_there}") from None
         wanted = Request(query, token_limit, full, classes=among, passages=limit)
-        return self.state.recollection.find(self.state.chat, wanted)
+        return recall_counted(self.state.archive, self.state.chat, wanted)
 
     def recall_note(self, question: str, prompt_text: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
@@ -254,7 +254,8 @@ class Gardener:
                     order=not is_asked,
                     files=frozenset(state.frame.files),
                 )
-                note = state.recollection.note(state.chat, request)
+                state.recalled = state.recalled.renewed(state.archive, state.chat, request)
+                note = state.recalled.text
         if not note and is_asked:
             state.event(NOT_RECALLED, all_stands=is_all_in_prompt, room=max(0, room_tokens))
         return note
@@ -270,12 +271,10 @@ class Gardener:
             return ""
         with state.timed():
             state.note = state.note.renewed(
+                state.archive,
                 state.chat,
                 state.budget,
                 around=around,
-                renditions=state.archive.renditions,
-                count=state.count,
-                redact=lambda text: state.archive.store.redact(text).text,
                 amendments=care.amendments(state),
                 plans=state.plans,
                 rolls=bool(state.settings.incremental),

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.entries import quoting, stored
+from aider_gardener.archive.lookup import quoting, stored
 from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
 from aider_gardener.archive.sessions import LAST, NOTES, host_of, session_named
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
-from aider_gardener.recall.recall import Recalled, Recollection
+from aider_gardener.recall.recall import Recalled, recall_counted
 from aider_gardener.recall.request import Request
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
@@ -54,7 +54,6 @@ class ProjectMemory:
         self.store, self.project, self.settings = store, project, settings
         self.host, self.reader, self.count, self.clock = host, reader, approximate, clock
         self.archive = Archive(store, session="", project=project, count=approximate, clock=clock, host=host)
-        self._recollection = Recollection(self.archive)
         self._own: Archive | None = None
         self._number = 0
         self._saving = threading.Lock()
@@ -73,7 +72,7 @@ class ProjectMemory:
         kinds = frozenset(classes)
         wanted = Request(query, token_limit, full, classes=kinds, passages=limit, reader=self.reader)
         with self.archive.undisturbed():
-            return self._recollection.find(Chat(), wanted)
+            return recall_counted(self.archive, Chat(), wanted)
 
     @property
     def withheld(self) -> str:

@@ -3,7 +3,7 @@ lines for its user."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.gardener.stored_chat import save_growth, saved_sessions, stored_chat, sums_of
 from aider_gardener.messages import TokenCounter
 from aider_gardener.phrases import bar, cold, counted, short
-from aider_gardener.plan.goals import Frame, Fullness, Pressure, fullness
+from aider_gardener.plan.goals import Frame, Fullness, Goal, Pressure, fullness
 from aider_gardener.plan.planner import piece_tokens
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.settings import Settings
@@ -35,6 +35,8 @@ POINTS = 50
 """So many turns of growth are kept."""
 BAR_CELLS = 20
 NOTHING_TO_DO, HARDLY_FITS = "Nothing to do.", "The prompt hardly fits the window."
+NEXT_COMPACTS = "The history is above its limit; the next prompt compacts it."
+FULL_AND_COMPACTS = "The window is full; the next prompt compacts the history."
 FILLING_UP = "The window is filling up; the gardener compacts the history by itself."
 COMPACT = (
     "The window fills up: compact before a new task; what goes stays in the archive, recall brings it back."
@@ -50,34 +52,13 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
     be saved. `cold`: the provider's cache will hold nothing of its history. A chat that is not `managed` its
     host keeps within the window itself, and the frame is its last prompt, the history included."""
     chat, frame, history = state.chat, state.frame, state.history_used
-    rows, sizes = list[dict[str, object]](), list[int]()
-    for index, piece in enumerate(chat.pieces):
-        is_one = len(piece.members) == 1 and piece.members[0] not in chat.levels
-        cls = chat.entries[piece.members[0]].cls.value if is_one else "note"  # that shows several entries
-        sizes.append(piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS)
-        rows.append({"index": index, "role": piece.role, "class": cls, "tokens": sizes[-1]})
-    largest = sorted(range(len(rows)), key=lambda at: (-sizes[at], at))[:LARGEST_SHOWN]
-    members = [chat.pieces[at].members for at in largest]
+    rows = _message_rows(state)
+    largest = sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN]
+    members = [chat.pieces[row["index"]].members for row in largest]
     parts = {**frame.parts, **({"history": history, "current": state.open_used} if managed else {})}
     used, acts = sum(parts.values()), managed and state.acts and state.budget > 0
-    full, asked = fullness(used, frame.window), asked_for(state) if acts else None
-    saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
-    drop = droppable(frame, used)
-    advice = FILLING_UP if acts else COMPACT
-    if full is Fullness.OK:
-        advice = NOTHING_TO_DO
-    elif acts and full is Fullness.HARD:
-        advice = HARDLY_FITS
-    if acts and full is Fullness.OK and history > goal.high:
-        advice = "The history is above its limit; the next prompt compacts it."
-    due = drafted(state, goal) if acts and full is Fullness.HARD else None
-    if due and fullness(used - due.plan.tokens_saved, frame.window) is not Fullness.HARD:
-        advice = "The window is full; the next prompt compacts the history."
-    if saves:
-        advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
-    if drop and full is not Fullness.OK:
-        named = ", ".join(str(row["path"]) for row in drop)
-        advice += f" Largest files in the chat, worth a /drop if not needed: {named}."
+    asked, goal = asked_for(state) if acts else None, goal_of(state, cold=cold)
+    saves, drop = asked.plan.tokens_saved if asked else 0, droppable(frame, used)
     classes = by_class(state)
     entries, original, summary = (
         int(sum(row[name] for row in classes.values())) for name in ("count", "orig", "sum")
@@ -86,12 +67,12 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
         used=used,
         available=frame.window - used if frame.window else 0,
         utilization=round(used / frame.window, 4) if frame.window else 0.0,
-        level=full.value,
+        level=fullness(used, frame.window).value,
         history_budget=goal.high if acts else 0,
         history_used=history if managed else used,
         parts=parts,
         messages_count=len(rows),
-        largest_messages=[rows[at] for at in largest],
+        largest_messages=largest,
         by_message=rows,
         by_class=classes,
         entries_tracked=entries,
@@ -101,10 +82,45 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
         eviction_candidates=len(asked.plan.swaps) if asked else 0,
         plan_would_save=saves,
         droppable_files=drop,
-        recommendation=advice,
+        recommendation=_advice(state, goal, used, acts=acts, saves=saves, drop=drop),
         largest_ids=[chat.entries[seqs[0]].id if len(seqs) == 1 else "" for seqs in members],
         budget_set_by=goal.set_by if managed else "",
     )
+
+
+def _message_rows(state: ChatState) -> list[dict[str, Any]]:
+    """The messages of the chat as plain data, in their order, with what each takes."""
+    chat, rows = state.chat, list[dict[str, Any]]()
+    for index, piece in enumerate(chat.pieces):
+        is_one = len(piece.members) == 1 and piece.members[0] not in chat.levels
+        cls = chat.entries[piece.members[0]].cls.value if is_one else "note"  # that shows several entries
+        tokens = piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS
+        rows.append({"index": index, "role": piece.role, "class": cls, "tokens": tokens})
+    return rows
+
+
+def _advice(
+    state: ChatState, goal: Goal, used: int, *, acts: bool, saves: int, drop: Sequence[Mapping[str, object]]
+) -> str:
+    """What is worth doing about a prompt of so many tokens, where the gardener `acts` or its host does."""
+    window = state.frame.window
+    full = fullness(used, window)
+    if full is Fullness.OK:
+        advice = NEXT_COMPACTS if acts and state.history_used > goal.high else NOTHING_TO_DO
+    elif not acts:
+        advice = COMPACT
+    elif full is Fullness.HARD:
+        due = drafted(state, goal)
+        is_enough = due and fullness(used - due.plan.tokens_saved, window) is not Fullness.HARD
+        advice = FULL_AND_COMPACTS if is_enough else HARDLY_FITS
+    else:
+        advice = FILLING_UP
+    if saves:
+        advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
+    if drop and full is not Fullness.OK:
+        named = ", ".join(str(row["path"]) for row in drop)
+        advice += f" Largest files in the chat, worth a /drop if not needed: {named}."
+    return advice
 
 
 def last_pressure(
@@ -179,9 +195,8 @@ def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
     chat, growth = state.chat, state.growth
     shorter = [chat.entries[seq] for seq in chat.order if seq in chat.levels]
     saved = sum(entry.tokens - state.tokens_shown(entry) for entry in shorter)
-    recalled = state.recollection.open[1] if state.recollection.open else ""
     saved -= state.note.tokens if state.note.text in texts else 0
-    saved -= state.count(recalled) if recalled in texts else 0
+    saved -= state.count(state.recalled.text) if state.recalled.text in texts else 0
     saved -= state.count(NOTE_HEAD) * sum(piece.is_note for piece in chat.pieces)
     if saved > 0 and state.frame.window:
         saved = min(saved, max(0, state.frame.window - tokens))

@@ -20,18 +20,21 @@ from aider_gardener.messages import Entry, Focus, Level, Message, Source, Source
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.goals import HARD_AT, Frame, history_budget
+from aider_gardener.plan.goals import HARD_AT, Frame
 from aider_gardener.plan.layout import Layout
-from aider_gardener.plan.planner import Applied, Policy, history_tokens, open_tokens
+from aider_gardener.plan.planner import Applied, Policy, history_tokens, piece_tokens
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.reading.source import ANSWER, infer_source
-from aider_gardener.recall.recall import Recollection
+from aider_gardener.recall.recall import RecallNote
 from aider_gardener.settings import Settings
 
 UNKNOWN_LIMIT = 1_024
 """Tokens that the history may have, and recall may use, where host and model name no limit."""
+FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
+"""Share of the window that the history may have where tokens have no price (a local model), and the most:
+the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 RECALL_WINDOW_SHARE = 1 / 16
 """Share of the window that recalled text may use at most."""
 FOCUS_PROMPTS = 5
@@ -122,21 +125,20 @@ class Growth:
 @dataclass
 class ChatState:
     """One chat. `frame` is the prompt around the history as last measured, `note` what stands before the
-    history (rules, summary, chat map), `layout` that of a prompt that only grows. `host` is None where
-    nobody but the caller holds the lists; `host_limit` is its limit for the history in tokens,
-    `host_limit_given` whether the user set it; `only_answers`: in the mode it is in it edits no file. `on` is
-    the user's switch. `plans` are those that were applied, oldest first. `put_back_at` is the first sequence
-    number behind what the user had put back whole (-1: nothing), which rests until as much has been said
-    again. `turns_open` counts turns that are going on, one inside the other. `seconds` are those of our own
-    work. `listed` are the ids of the last list that the user was shown, `given` those that the model asked
-    for and got in this turn, with their tokens. `amendments` are what the user changed in the list of rules
-    by hand, `taken` the rules that were taken over for every chat of the project."""
+    history (rules, summary, chat map), `recalled` what stands before the question, `layout` that of a prompt
+    that only grows. `host` is None where nobody but the caller holds the lists; `host_limit` is its limit for
+    the history in tokens, `host_limit_given` whether the user set it; `only_answers`: in the mode it is in it
+    edits no file. `on` is the user's switch. `plans` are those that were applied, oldest first. `put_back_at`
+    is the first sequence number behind what the user had put back whole (-1: nothing), which rests until as
+    much has been said again. `turns_open` counts turns that are going on, one inside the other. `seconds` are
+    those of our own work. `listed` are the ids of the last list that the user was shown, `given` those that
+    the model asked for and got in this turn, with their tokens. `amendments` are what the user changed in the
+    list of rules by hand, `taken` the rules that were taken over for every chat of the project."""
 
     settings: Settings
     archive: Archive
     policy: Policy
     usage: Usage
-    recollection: Recollection
     chat: Chat = field(default_factory=Chat)
     frame: Frame = field(default_factory=Frame)
     host: Host | None = None
@@ -151,6 +153,7 @@ class ChatState:
     prefix: Prefix = field(default_factory=Prefix)
     growth: Growth = field(default_factory=Growth)
     note: MapNote = field(default_factory=MapNote)
+    recalled: RecallNote = field(default_factory=RecallNote)
     layout: Layout = field(default_factory=Layout)
     listed: tuple[str, ...] = ()
     given: Mapping[str, int] = field(default_factory=dict)
@@ -171,16 +174,12 @@ class ChatState:
                 incremental=settings.incremental,
             ),
             usage=Usage(archive.clock),
-            recollection=Recollection(archive),
         )
 
     def unwritten(self) -> ChatState:
         """A copy of which nothing is written to the archive, and whose lists are no host's until one binds
         itself: what is computed on it leaves no trace."""
-        archive = self.archive.unwritten()
-        return replace(
-            self, archive=archive, recollection=replace(self.recollection, archive=archive), host=None
-        )
+        return replace(self, archive=self.archive.unwritten(), host=None)
 
     @property
     def is_preview(self) -> bool:
@@ -206,11 +205,11 @@ class ChatState:
 
     @property
     def budget(self) -> int:
-        """Tokens that the history may have before anything is done to it."""
+        """Tokens that the history may have before anything is done to it: the setting, else the host's limit;
+        where tokens have no price and nobody gave a limit a share of the window, where that is more."""
         is_free = not self.usage.prices.input and not self.host_limit_given
-        return history_budget(
-            self.settings.history_tokens, self.host_limit, window=self.frame.window, is_free=is_free
-        )
+        room = min(int(FREE_WINDOW_SHARE * self.frame.window), MOST_FREE) if is_free else 0
+        return self.settings.history_tokens or max(self.host_limit, room)
 
     @property
     def recall_budget(self) -> int:
@@ -226,11 +225,12 @@ class ChatState:
     @property
     def open_used(self) -> int:
         """Tokens of the messages that wait for an answer."""
-        return open_tokens(self.chat, self.count)
+        now = self.chat.open_exchange
+        return piece_tokens((piece for piece in self.chat.cur if now.intersection(piece.levels)), self.count)
 
     @property
-    def current(self) -> int:
-        """The same as the marks see it, at most half the window: rather than let one message push out the
+    def open_counted(self) -> int:
+        """The same as the marks count it, at most half the window: rather than let one message push out the
         whole history, the message itself is cut."""
         window = self.frame.window
         return min(self.open_used, window // 2) if window else self.open_used
@@ -238,13 +238,19 @@ class ChatState:
     @property
     def tokens_around(self) -> int:
         """Tokens of the next prompt beside its history."""
-        return self.frame.tokens + self.current
+        return self.frame.tokens + self.open_counted
+
+    @property
+    def open_room(self) -> int:
+        """Tokens that what waits for an answer may have below 95 % of the window; unbounded where that is
+        unknown."""
+        window = self.frame.window
+        return int(HARD_AT * window) - self.frame.tokens - self.history_used if window else sys.maxsize
 
     @property
     def room(self) -> int:
-        """Tokens that the next prompt may take on below 95 % of the window; unbounded where it is unknown."""
-        window = self.frame.window
-        return int(HARD_AT * window) - self.tokens_around - self.history_used if window else sys.maxsize
+        """Tokens that the next prompt may take on beside what waits."""
+        return self.open_room - self.open_counted
 
     @property
     def is_cold(self) -> bool:

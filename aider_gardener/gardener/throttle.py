@@ -14,7 +14,6 @@ from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import THROTTLE, show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Level, Rendition, SourceKind, TokenCounter
-from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, piece_tokens
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -69,8 +68,7 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
 
 def fit_open(state: ChatState) -> list[Throttled]:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
-    room = state.room + state.current
-    return throttle_open(state, room) if 0 < room < state.open_used else []
+    return throttle_open(state, state.open_room) if 0 < state.open_room < state.open_used else []
 
 
 def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
@@ -78,7 +76,7 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     `most_tokens`; returns what was cut. Only for a prompt that could not be sent otherwise: what the
     user typed is cut here too, the last of it where it takes more than half; an agent's instructions never
     are, nor what the model said: its calls stand beside its words, and would not get shorter with them."""
-    now, room = open_exchange(state.chat), max(most_tokens, LEAST_ROOM_TOKENS)
+    now, room = state.chat.open_exchange, max(most_tokens, LEAST_ROOM_TOKENS)
     pieces = [piece for piece in state.chat.cur if now.intersection(piece.levels)]
     typed = [p for p in pieces if state.chat.entries[p.members[0]].source.kind is SourceKind.TYPED][-1:]
     last = piece_tokens(typed, state.count)

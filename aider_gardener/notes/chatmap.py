@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from aider_gardener.archive.archive import Archive
 from aider_gardener.compress.line import cut_at_word
-from aider_gardener.messages import Entry, Level, SourceKind, TokenCounter
+from aider_gardener.messages import Entry, Level, SourceKind
 from aider_gardener.notes.names import Name, gather, names_in
 from aider_gardener.notes.rules import Amendment, Decision, Rule, decided, line, rules_of
 from aider_gardener.plan.chat import Chat
@@ -67,13 +68,11 @@ class MapNote(NamedTuple):
 
     def renewed(
         self,
+        archive: Archive,
         chat: Chat,
         budget: int,
         *,
         around: Callable[[], str],
-        renditions: RenditionsOf,
-        count: TokenCounter,
-        redact: Callable[[str], str],
         amendments: Sequence[Amendment] = (),
         plans: Sequence[Applied] = (),
         rolls: bool = False,
@@ -83,11 +82,10 @@ class MapNote(NamedTuple):
         rules are changed. Empty as long as everything is shown in full, but for rules that were changed by
         hand.
 
-        `around` gives the text of the prompt beside the history: what is in there is not named. `redact`
-        takes out secrets: no note says again what was said with its message. `rolls`: the hidden turns are
-        summarised. `rules_only`: the window has no room for more. After `plans` it is no longer than this one
-        and what the last of them saved, so that a compaction makes no prompt longer; only rules stand however
-        little that was.
+        `around` gives the text of the prompt beside the history: what is in there is not named. `rolls`: the
+        hidden turns are summarised. `rules_only`: the window has no room for more. After `plans` it is no
+        longer than this one and what the last of them saved, so that a compaction makes no prompt longer;
+        only rules stand however little that was. Secrets that were said are taken out of it.
         """
         shown = (tuple(chat.levels.items()), chat.floor, len(chat.forgotten), tuple(amendments))
         facts_room = 0 if rules_only else int(FACTS_SHARE * budget)
@@ -104,13 +102,13 @@ class MapNote(NamedTuple):
         sections = [_section(RULES_HEAD, rules)]
         if chat.levels:
             most = self.tokens + plans[-1].plan.tokens_saved if plans else 0
-            turns = _summary(chat, summary_room, renditions) if summary_room else ""
+            turns = _summary(chat, summary_room, archive.renditions) if summary_room else ""
             sections.append(_section(SUMMARY_HEAD, [turns] if turns else []))
             in_prompt = "\n".join([view, *rules, turns, around()])
             sections.append(_facts(chat.turn, entries, in_prompt, facts_room) if facts_room else "")
         while any(sections):
-            text = redact("\n".join([MAP_HEAD, *filter(None, sections)]))
-            tokens = count(text)
+            text = archive.store.redact("\n".join([MAP_HEAD, *filter(None, sections)])).text
+            tokens = archive.count(text)
             if not most or tokens <= most or not any(sections[1:]):
                 return MapNote(key, text, tokens)
             sections.pop()  # the facts go first, then the summary

@@ -27,7 +27,7 @@ from aider_gardener.plan.view import (
     is_filler,
     is_legal,
     members,
-    note,
+    note_line,
 )
 
 Admit = Callable[["Chat", Message], Entry]
@@ -107,11 +107,13 @@ class Rendering:
         """Put what is pending into a note."""
         self.gap = self.gap or bool(self.pending)
         noted, edits, self.pending = self.noted, self.hidden_edits(), []
+        lines, outcomes = [NOTE_HEAD], self.chat.outcomes
+        for entry in noted:
+            text = self.text_of(entry, self.chat.level_of(entry)).strip() + edits.get(entry.seq, "")
+            label = EDIT_WAS + outcomes[entry.seq] if entry.seq in outcomes else ""
+            lines.append(note_line(entry, text, label))
         if noted:
-            texts = (self.text_of(entry, self.chat.level_of(entry)) for entry in noted)
-            parts = [(e, text.strip() + edits.get(e.seq, "")) for e, text in zip(noted, texts, strict=True)]
-            labels = {seq: EDIT_WAS + what for seq, what in self.chat.outcomes.items()}
-            self.add([self.chat.piece("user", note(parts, labels), *noted, is_note=True)])
+            self.add([self.chat.piece("user", "\n".join(lines), *noted, is_note=True)])
             self.gap = True
 
     def hidden_edits(self) -> dict[int, str]:
@@ -224,6 +226,20 @@ class Chat:
     def outcomes(self) -> Mapping[int, str]:
         """What became of the edits that do not stand, or not all of them, by the reply."""
         return {**failed_edits(self.entries.values()), **self.undone}
+
+    @cached_property
+    def open_exchange(self) -> frozenset[int]:
+        """The entries that wait for an answer: the user messages at the end of the current list, before them
+        what else was put in since the last reply (outputs, which the host acknowledges itself), and what
+        keeps its place whatever happens: an agent's question, while it calls tools."""
+        found: list[int] = []
+        for piece in reversed(self.cur):
+            entry = self.entries[piece.members[0]] if len(piece.levels) == 1 else None
+            if entry is None or (entry.role == "assistant" and not is_filler(entry)):
+                break
+            found += piece.levels
+        is_open = any(self.entries[seq].role == "user" for seq in found)
+        return self.fixed.union(found) if is_open else frozenset()
 
     def all_entries(self) -> list[Entry]:
         """The entries in the order of the chat, hidden ones included; what is held counts as pinned."""
@@ -416,17 +432,3 @@ def question(newest_first: Iterable[Entry]) -> Entry | None:
                 return entry
             asked = asked or entry
     return asked
-
-
-def open_exchange(chat: Chat) -> frozenset[int]:
-    """The entries that wait for an answer: the user messages at the end of the current list, before them
-    what else was put in since the last reply (outputs, which the host acknowledges itself), and what keeps
-    its place whatever happens: an agent's question, while it calls tools."""
-    found: list[int] = []
-    for piece in reversed(chat.cur):
-        entry = chat.entries[piece.members[0]] if len(piece.levels) == 1 else None
-        if entry is None or (entry.role == "assistant" and not is_filler(entry)):
-            break
-        found += piece.levels
-    is_open = any(chat.entries[seq].role == "user" for seq in found)
-    return chat.fixed.union(found) if is_open else frozenset()

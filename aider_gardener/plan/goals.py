@@ -19,9 +19,6 @@ from aider_gardener.plan.usage import Market
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
 
-FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
-"""Share of the window that the history may have where tokens have no price (a local model), and the most:
-the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 OVER_LIMIT = "history above its limit"
 YOURS, HOSTS, OURS, BY_PRICE, BY_WINDOW, PUT_BACK = (
     YOUR_LIMIT,
@@ -115,14 +112,6 @@ def fullness(used: int, window: int) -> Fullness:
     return Fullness.WARNING if share >= WARNING_AT else Fullness.OK
 
 
-def history_budget(own: int, host_limit: int, *, window: int, is_free: bool) -> int:
-    """Tokens that the history may have before anything is done to it: the setting (`own`, 0 for none), else
-    the host's limit; where tokens have no price and nobody gave a limit (`is_free`) a share of the window (0:
-    unknown), where that is more."""
-    room = min(int(FREE_WINDOW_SHARE * window), MOST_FREE) if is_free else 0
-    return own or max(host_limit, room)
-
-
 @dataclass(frozen=True)
 class Goal:
     """What a plan must reach, in tokens of history: nothing above `high`, then down to `low`.
@@ -137,12 +126,6 @@ class Goal:
     reason: str = OVER_LIMIT
     set_by: str = ""
     asked: bool = False
-
-    def marks(self, tokens: int) -> dict[str, int | str]:
-        """The marks as a plan for a history of so many tokens records them; `passed` is the one that it is
-        above, "high" or "hard", "" where something else made the plan due."""
-        passed = "hard" if self.hard and tokens > self.hard else "high" if tokens > self.high else ""
-        return {"high": self.high, "low": self.low, "hard": self.hard, "passed": passed}
 
 
 class Limit(NamedTuple):
@@ -160,9 +143,9 @@ class Limit(NamedTuple):
 
 
 def marks(
-    frame: Frame, limit: Limit, market: Market, *, current: int = 0, compacted: bool, cold: bool = False
+    frame: Frame, limit: Limit, market: Market, *, waiting: int = 0, compacted: bool, cold: bool = False
 ) -> Goal:
-    """The goal for the history beside its frame and the `current` tokens that wait for an answer.
+    """The goal for the history beside its frame and the tokens `waiting` for an answer.
 
     The high mark is the limit. Unless the user set it, more is allowed where a cached token costs half as
     much or less: what is added in REST_TURNS, in proportion where it costs more, and MOST_HIGH where it is
@@ -186,7 +169,7 @@ def marks(
     if cold:
         high = max(most, int(low + COLD_SHARE * (high - low)))
     if frame.window > frame.tokens:
-        other_tokens = frame.tokens + current
+        other_tokens = frame.tokens + waiting
         hard = max(1, int(HARD_AT * frame.window) - other_tokens)
         mark = OPTIMIZE_AT if compacted else WARNING_AT
         soft = int(mark * frame.window) - other_tokens

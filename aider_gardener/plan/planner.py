@@ -26,7 +26,7 @@ from aider_gardener.messages import (
     Swap,
     TokenCounter,
 )
-from aider_gardener.plan.chat import Chat, open_exchange
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.priority import priority
 from aider_gardener.plan.view import Piece, exchanges, is_filler, note_line
@@ -71,10 +71,6 @@ class Policy:
         """The policy with terms of its own for one entry; 0 turns mean never."""
         own = {(entry_id, Level.LINE): context_ttl, (entry_id, Level.COMPRESSED): summarise_after}
         return replace(self, terms={**self.terms, **own})
-
-    def protects(self, entry: Entry, turn: int) -> bool:
-        """Whether the entry is named or belongs to the last turns that stay whole."""
-        return entry.seq in self.named or (self.keep_turns > 0 and entry.turn >= turn - self.keep_turns)
 
     def due_level(self, entry: Entry, turn: int, over: bool) -> Level:
         """The most that is worth showing of an entry that need not stay whole. `over`: a plan is made anyway,
@@ -124,14 +120,8 @@ def piece_tokens(pieces: Iterable[Piece], count: TokenCounter) -> int:
 
 def history_tokens(chat: Chat, count: TokenCounter) -> int:
     """Tokens of everything of the past: both lists without the messages of the open exchange."""
-    now = open_exchange(chat)
-    return piece_tokens((piece for piece in chat.pieces if not now.intersection(piece.levels)), count)
-
-
-def open_tokens(chat: Chat, count: TokenCounter) -> int:
-    """Tokens of the messages that wait for an answer."""
-    now = open_exchange(chat)
-    return piece_tokens((piece for piece in chat.cur if now.intersection(piece.levels)), count)
+    past = (piece for piece in chat.pieces if chat.open_exchange.isdisjoint(piece.levels))
+    return piece_tokens(past, count)
 
 
 def draft(
@@ -170,15 +160,17 @@ def _leaving(chat: Chat, goal: Goal, policy: Policy, before: int) -> list[Entry]
     is_batch = len(whole_turns) > last_turns + max(LEAST_BATCH_TURNS, last_turns)
     if not (is_batch or goal.asked or before > goal.high):
         return []
-    staying = open_exchange(chat) | policy.named
+    staying = chat.open_exchange | policy.named
     past = [e for e in entries if e.turn < chat.turn - last_turns and chat.shows(e) and not e.pinned]
     return [entry for entry in past if entry.seq not in staying]
 
 
 def _drafted(now: _View, view: _View, swaps: tuple[Swap, ...], reason: str, goal: Goal) -> Draft:
-    """The plan from one view to another."""
+    """The plan from one view to another. Of its marks `passed` is the one that the history is above, "high"
+    or "hard", "" where something else made it due."""
+    passed = "hard" if 0 < goal.hard < now.tokens else "high" if now.tokens > goal.high else ""
+    marks: dict[str, int | str] = {"high": goal.high, "low": goal.low, "hard": goal.hard, "passed": passed}
     broken = broken_prefix(now.chat, view.chat, now.count)
-    marks = goal.marks(now.tokens)
     return Draft(Plan(swaps, reason, now.tokens, view.tokens, broken, marks), view.chat)
 
 
@@ -289,8 +281,7 @@ def _older_and_protected(chat: Chat, policy: Policy, tail_tokens: int) -> tuple[
     came after it, the last reply, what the policy keeps, and of the exchanges before it as many as fit into
     `tail_tokens`, but for what programs printed.
     """
-    now = open_exchange(chat)
-    entries = [entry for entry in chat.all_entries() if entry.seq not in now]
+    entries = [entry for entry in chat.all_entries() if entry.seq not in chat.open_exchange]
     finished = exchanges(entries)
     spoken = [group for group in finished if any(not is_notice(entry) for entry in group)]
     last = {entry.seq for group in spoken[-1:] for entry in group}
@@ -302,11 +293,13 @@ def _older_and_protected(chat: Chat, policy: Policy, tail_tokens: int) -> tuple[
         if tail_tokens < 0:
             break
         last |= {entry.seq for entry in messages}
+    last |= policy.named
+    if policy.keep_turns:
+        last |= {entry.seq for entry in entries if entry.turn >= chat.turn - policy.keep_turns}
     older, protected = list[Entry](), list[Entry]()
     for entry in entries:
         if chat.shows(entry) and not entry.pinned:
-            stays = entry.seq in last or policy.protects(entry, chat.turn)
-            (protected if stays else older).append(entry)
+            (protected if entry.seq in last else older).append(entry)
     return older, protected
 
 

@@ -147,13 +147,6 @@ def label_of(entry: Entry, host: str = "aider") -> str:
     return host if is_hosts else LABELS.get(entry.source.kind, entry.role)
 
 
-def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str]) -> str:
-    """The text of a note that shows the given renditions, in the order of the chat."""
-    return "\n".join(
-        [NOTE_HEAD, *(note_line(entry, text, labels.get(entry.seq, "")) for entry, text in parts)]
-    )
-
-
 def is_legal(messages: Sequence[Message | Entry | Piece]) -> bool:
     """Whether aider and strict providers take a history: user and assistant take turns, the user first, and
     nothing is empty. Other roles some providers hoist to the top."""

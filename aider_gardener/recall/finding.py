@@ -15,7 +15,7 @@ from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.store.base import StoredPassage
 from aider_gardener.archive.store.words import index_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind
-from aider_gardener.plan.chat import Chat, open_exchange
+from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.late import late
 from aider_gardener.reading.speech import CORRECTS
 from aider_gardener.recall.ranking import is_question, scores, text_bonus
@@ -80,7 +80,7 @@ def passages(archive: Archive, chat: Chat, request: Request, words: Sequence[str
         others = of_evidence(archive, chat, request, older, are_older=True)
         found += [passage for passage in others if passage.entry.session != archive.session]
     found.sort(key=attrgetter("relevance"), reverse=True)
-    return newest_first(found, content_words(request.query))
+    return newest_first(found, telling_stems(request.query))
 
 
 def of_evidence(
@@ -98,7 +98,7 @@ def of_evidence(
     if are_older:
         fits &= clearly_fit(evidence, scored.session, similarity)
     order = best_first(np.flatnonzero(fits), scored.relevance)
-    names, asked = frozenset(index_words(request.query)), content_words(request.query)
+    names, asked = frozenset(index_words(request.query)), telling_stems(request.query)
     wanted = min(MOST_TAKEN, max(LEAST_TAKEN, request.token_limit // TOKENS_EACH))
     telling = (
         (at, passage)
@@ -139,7 +139,7 @@ def best_first(places: Numbers, relevance: Floats) -> Numbers:
 
 def asks_again(text: str, asked: frozenset[str]) -> bool:
     """Whether a text is the question itself of these words, asked before."""
-    words = content_words(text) if is_question(text) else frozenset()
+    words = telling_stems(text) if is_question(text) else frozenset()
     return bool(words) and len(words & asked) >= ASKED_AGAIN * len(words)
 
 
@@ -149,7 +149,7 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     `asked`, is none of these."""
     best = [passage for passage in found[:COMPARED] if is_spoken(passage)]
     times = [(passage.entry.created_at, passage.entry.seq) for passage in best]
-    words = [content_words(passage.text) for passage in best]
+    words = [telling_stems(passage.text) for passage in best]
     counts = Counter(word for each in words for word in each)
 
     def information(some: frozenset[str]) -> float:
@@ -195,7 +195,7 @@ def class_at(entry: Entry, place: int) -> ContentClass | None:
     return next((part.cls for part in entry.segments if part.start <= place < part.end), None)
 
 
-def content_words(text: str) -> frozenset[str]:
+def telling_stems(text: str) -> frozenset[str]:
     """The different words of a text, inflected forms as one, without the commonest."""
     words = index_words(text)
     common = stop_words(words)
@@ -212,7 +212,7 @@ def read(
 ) -> Iterator[tuple[int, Passage]]:
     """The passages at these places of the evidence that the request may reach, in this order, each once."""
     own, store = chat.seq_of, archive.store
-    asked = (chat.entries[seq].id for seq in open_exchange(chat))
+    asked = (chat.entries[seq].id for seq in chat.open_exchange)
     closed = excluded(chat) if request.unasked else frozenset(asked)
     read_chunks, stored = set[int](), dict[str, Entry]()
     for begin in range(0, len(order), READ_AT_ONCE):

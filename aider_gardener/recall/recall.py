@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
@@ -98,11 +97,18 @@ def recall(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
         words = [word for word in words if word not in idle]
     if not words or request.token_limit <= 0:
         return []
-    return pack(passages(archive, chat, request, words), words, request, archive, chat)
+    return pack(archive, chat, request, words, passages(archive, chat, request, words))
+
+
+def recall_counted(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
+    """The same; each hit counts as an access."""
+    found = recall(archive, chat, request)
+    archive.touch(item.entry_id for item in found)
+    return found
 
 
 def pack(
-    found: Sequence[Passage], words: Sequence[str], request: Request, archive: Archive, chat: Chat
+    archive: Archive, chat: Chat, request: Request, words: Sequence[str], found: Sequence[Passage]
 ) -> list[Recalled]:
     """The first of these passages that fit, no text twice and nothing that stands in the prompt. A passage is
     taken to have its share of the tokens of its message; all of them are counted once, together."""
@@ -115,7 +121,7 @@ def pack(
     for passage in found:
         if prompt_words and squeeze(passage.text) in prompt_words:
             continue
-        item = as_recalled(passage, request, archive, chat, room=room_tokens)
+        item = as_recalled(archive, chat, request, passage, room=room_tokens)
         if item is None or (bare := squeeze(item.text)) in texts:
             continue
         if any(start <= item.start and item.end <= end for start, end in spans[item.entry_id]):
@@ -141,7 +147,7 @@ def pack(
 
 
 def as_recalled(
-    passage: Passage, request: Request, archive: Archive, chat: Chat, room: int
+    archive: Archive, chat: Chat, request: Request, passage: Passage, room: int
 ) -> Recalled | None:
     """The passage as it would be handed out, as its whole original where that is wanted and the `room` is
     there. None where it is of an edit of a file that stands in the prompt as it is now or, for an order, code
@@ -250,31 +256,21 @@ def quoted(text: str) -> str:
     return "\n".join([f"> {line}" for line in text.splitlines()])
 
 
-@dataclass
-class Recollection:
-    """Finds passages in an archive and counts each hit as an access; remembers as `open` the open question's
-    note (None: to be made anew, for what was found may be gone), and as `quoted` what it quotes."""
+class RecallNote(NamedTuple):
+    """The note in the prompt, what it was made for, and what it quotes."""
 
-    archive: Archive
-    open: tuple[object, str] | None = None
+    key: object = None
+    text: str = ""
     quoted: Sequence[Recalled] = ()
 
-    def find(self, chat: Chat, request: Request) -> list[Recalled]:
-        """The passages that fit the request, best first; a hit counts as an access."""
-        found = recall(self.archive, chat, request)
-        self.archive.touch(item.entry_id for item in found)
-        return found
-
-    def note(self, chat: Chat, request: Request) -> str:
-        """What is recalled for a prompt, as one note; "" when nothing fits. Its head is not counted against
-        the limit.
+    def renewed(self, archive: Archive, chat: Chat, request: Request) -> RecallNote:
+        """The note for a prompt, without a text when nothing fits. Its head is not counted against the limit.
 
         As long as question, view and files are the same it stays the same, so that a retry sends the
         same prompt.
         """
         key = (request, tuple(chat.levels.items()), len(chat.entries))
-        if self.open is None or self.open[0] != key:
-            found = self.find(chat, request)
-            note = recall_note(found, session=self.archive.session, with_ids=request.ids)
-            self.open, self.quoted = (key, note), found
-        return self.open[1]
+        if key == self.key:
+            return self
+        found = recall_counted(archive, chat, request)
+        return RecallNote(key, recall_note(found, session=archive.session, with_ids=request.ids), found)

@@ -13,7 +13,7 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Level, SourceKind
-from aider_gardener.plan.chat import Chat, open_exchange
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import members
 from aider_gardener.reading.lineshape import unspaced_letters
 
@@ -107,7 +107,7 @@ def sessions_of(archive: Archive, request: Request) -> list[str] | None:
 def excluded(chat: Chat) -> frozenset[str]:
     """Ids that must not be recalled unasked: what stands in full, the open question, what is gone."""
     shown = {seq for seq in members([*chat.done, *chat.cur]) if chat.levels.get(seq) in (None, Level.FULL)}
-    closed = shown | open_exchange(chat)
+    closed = shown | chat.open_exchange
     ids = {chat.entries[seq].id for seq in chat.removed}
     if ids:  # said again, it may be had
         ids -= {e.id for seq, e in chat.entries.items() if seq not in closed and seq not in chat.removed}
@@ -140,7 +140,7 @@ def content_class(name: str) -> ContentClass:
         raise UsageError(f"no class is called {name}; there are {CLASSES}") from error
 
 
-def passages(text: str) -> int:
+def passage_count(text: str) -> int:
     """A number of passages. Raises UsageError."""
     if not text.isdecimal() or int(text[:6]) == 0:
         raise UsageError(f"{text} is no number of passages; write 1 or more")
@@ -164,7 +164,7 @@ def typed(args: str, session: Callable[[str], str]) -> Request:
     valued: dict[str, Callable[[str], object]] = {
         "--class": lambda name: [*given.get("class", ()), content_class(name)],
         "--session": session,
-        "--passages": passages,
+        "--passages": passage_count,
     }
     while rest and rest[0].startswith("--"):
         name, *values = rest

@@ -21,9 +21,10 @@ from pathlib import Path
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store.redact import redact
+from aider_gardener.compress import shapes
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.line import line_form
-from aider_gardener.compress.registry import compressor_for
+from aider_gardener.compress.registry import BY_CLASS
 from aider_gardener.compress.shapes import reports_failure
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
 from aider_gardener.notes.rules import decisions_in, lifted_in, rules_in
@@ -48,7 +49,9 @@ def calls() -> dict[str, Call]:
         for kind in KINDS.get(cls, ("",)):
             language = kind if cls is ContentClass.CODE else ""
             ctx = Context(kind, language, FOCUS)
-            found[f"{cls.value} {kind}".strip()] = partial(_compressed, compressor_for(cls), ctx)
+            found[f"{cls.value} {kind}".strip()] = partial(
+                _compressed, BY_CLASS.get(cls, shapes.compress), ctx
+            )
     for origin in SourceKind:
         found[f"read {origin.value}"] = partial(_read, Source(origin, "make test"))
     found["notes"] = _noted

@@ -239,10 +239,7 @@ def calls() -> dict[str, Call]:
     """Everything that is measured, by name."""
     found: dict[str, Call] = {}
     for name, function in public_functions().items():
-        if name not in ELSEWHERE and name not in (
-            "compress.registry.compress_text",
-            "compress.registry.compressor_for",
-        ):
+        if name not in (*ELSEWHERE, "compress.registry.compress_text"):
             found[name] = partial(_public, inspect.unwrap(function))
     for cls in ContentClass:
         for kind in KINDS.get(cls, ("",)):

@@ -164,6 +164,6 @@ def test_what_was_found_for_the_open_question_is_looked_for_anew_after_a_forget(
     forgotten = id_at(gardener, 3)
     for stands in (True, False):
         assert gardener.recall_note(question, "")
-        assert (forgotten in [item.entry_id for item in gardener.state.recollection.quoted]) is stands
+        assert (forgotten in [item.entry_id for item in gardener.state.recalled.quoted]) is stands
         if stands:
             gardener.forget(forgotten)

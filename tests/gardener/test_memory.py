@@ -18,7 +18,6 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.memory import KINDS, ProjectMemory
 from aider_gardener.messages import Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import state_of_last
-from aider_gardener.recall.recall import Recollection
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -69,7 +68,9 @@ def test_nothing_is_embedded_while_a_recall_is_waited_for(
     asking.archive.backlog = SimpleNamespace(  # type: ignore[assignment]  # reason: only these are called
         pause=lambda: told.append("pause"), resume=lambda: told.append("resume")
     )
-    monkeypatch.setattr(Recollection, "find", lambda *_asked: told.append("find") or [])
+    monkeypatch.setattr(
+        "aider_gardener.gardener.memory.recall_counted", lambda *_asked: told.append("find") or []
+    )
     assert asking.recall("queue") == []
     assert told == ["pause", "find", "resume"]
 

@@ -22,7 +22,6 @@ from aider_gardener.gardener.throttle import (
 )
 from aider_gardener.messages import Level
 from aider_gardener.plan.goals import Frame
-from aider_gardener.plan.planner import open_tokens
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 
 NOISE = "\n".join(f"10:00:{n % 60:02} INFO request {n} took {n * 3} ms" for n in range(400))
@@ -63,7 +62,7 @@ def test_what_just_entered_is_not_counted_against_its_own_room_and_never_gets_ne
 def test_what_enters_shortened_lets_the_chat_grow_by_what_stands_of_it() -> None:
     gardener = make_gardener(throttle_tokens=700)
     entered(gardener, output(NOISE * 9))
-    stands = open_tokens(gardener.state.chat, words)
+    stands = gardener.state.open_used
     assert stands < growth_of(gardener.state) < 1.2 * stands + 20 < gardener.state.chat.entries[0].tokens / 9
     forget(gardener.state, gardener.state.chat.entries[0].id)
     assert growth_of(gardener.state) < 20
@@ -109,10 +108,10 @@ def test_to_be_sent_at_all_the_largest_open_message_is_cut_first() -> None:
     gardener = make_gardener()
     small = message("user", "what of this? " + "word " * 250)
     gardener.sync(talk(("a question", "an answer")), [output(), message("assistant", "Ok."), small])
-    before = open_tokens(gardener.state.chat, words)
+    before = gardener.state.open_used
     cut = throttle_open(gardener.state, before - 500)
     assert [one.entry.seq for one in cut] == [2]
-    assert open_tokens(gardener.state.chat, words) <= before - 500
+    assert gardener.state.open_used <= before - 500
     assert gardener.state.chat.cur[-1] == small
     throttle_open(gardener.state, 1)
     assert all(words(piece.content) <= LEAST_ROOM_TOKENS for piece in gardener.state.chat.cur)
@@ -123,9 +122,9 @@ def test_of_many_open_messages_each_of_which_nearly_fits_some_are_cut_by_a_fifth
     gardener = make_gardener()
     texts = [" ".join(f"w{number}x{at}" for at in range(140)) for number in range(20)]
     gardener.sync([], [message("user", text) for text in texts])
-    before = open_tokens(gardener.state.chat, words)
+    before = gardener.state.open_used
     assert 0 < len(throttle_open(gardener.state, before - 200)) <= 8
-    assert open_tokens(gardener.state.chat, words) <= before - 200
+    assert gardener.state.open_used <= before - 200
 
 
 def test_what_was_cut_as_it_entered_is_no_compaction_and_stays_cut() -> None:

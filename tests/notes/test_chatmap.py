@@ -114,9 +114,7 @@ def test_the_note_fits_its_share_of_the_budget() -> None:
     rounds(gardener, *opening)
     state = gardener.state
     for budget in range(80, 3_000, 30):
-        made = MapNote().renewed(
-            state.chat, budget, around=str, renditions=state.archive.renditions, count=state.count, redact=str
-        )
+        made = MapNote().renewed(state.archive, state.chat, budget, around=str)
         most = max(FACTS_SHARE, RULES_SHARE) * budget + state.count(MAP_HEAD)
         assert made.tokens == state.count(made.text) <= most
 
@@ -135,11 +133,7 @@ def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add_beside_the_r
 
     def made(*saved: int) -> str:
         state, plans = gardener.state, [Applied(1, Plan((), "", tokens, 0)) for tokens in saved]
-        forms = state.archive.renditions
-        note = MapNote().renewed(
-            state.chat, 4_000, around=str, renditions=forms, count=state.count, redact=str, plans=plans
-        )
-        return note.text
+        return MapNote().renewed(state.archive, state.chat, 4_000, around=str, plans=plans).text
 
     assert "beta_maker" in made()
     assert "beta_maker" in made(200)

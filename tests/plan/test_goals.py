@@ -56,7 +56,7 @@ def test_the_window_is_the_tighter_mark_where_it_leaves_less() -> None:
 
 
 def test_what_waits_for_an_answer_takes_of_the_window_too() -> None:
-    goal = marks(Frame(window=10_000, parts={"files": 2_000}), LIMIT, HALF, current=1_000, compacted=False)
+    goal = marks(Frame(window=10_000, parts={"files": 2_000}), LIMIT, HALF, waiting=1_000, compacted=False)
     assert (goal.high, goal.hard) == (4_000, 6_500)
 
 

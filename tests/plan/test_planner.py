@@ -21,7 +21,6 @@ from aider_gardener.plan.planner import (
     Policy,
     broken_prefix,
     draft,
-    open_exchange,
     piece_tokens,
 )
 from aider_gardener.plan.priority import priority
@@ -197,11 +196,10 @@ def test_what_waits_for_an_answer_is_all_that_came_since_the_last_reply() -> Non
     output, said = message("user", "some output"), message("user", "what of it?")
     filler, real = message("assistant", "Ok."), message("assistant", "This.")
     waiting = [
-        open_exchange(chat_of([], cur))
-        for cur in ([output, filler, said], [output, real, said], [said, real])
+        chat_of([], cur).open_exchange for cur in ([output, filler, said], [output, real, said], [said, real])
     ]
     assert waiting == [{0, 1, 2}, {2}, frozenset()]
-    assert open_exchange(chat_of(talk(("a", "b")), [filler])) == frozenset()
+    assert chat_of(talk(("a", "b")), [filler]).open_exchange == frozenset()
 
 
 def test_what_waits_for_an_answer_is_not_shortened_even_where_the_prompt_cannot_be_sent() -> None:

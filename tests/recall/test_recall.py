@@ -141,7 +141,7 @@ def test_what_stands_in_the_prompt_is_not_quoted_in_it() -> None:
     gardener = chat()
     squeezed = ANSWER.replace(" ", "\n  ")
     assert "closes on the 17th" in gardener.recall_note(QUESTION, "another file")
-    gardener.state.recollection.open = None
+    gardener.state.recalled = recall.RecallNote()
     assert "closes on the 17th" not in gardener.recall_note(QUESTION, f"a file\n{squeezed}\nits end")
     standing = make_gardener()
     rows = [("about the escrow account", ANSWER), *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
@@ -223,7 +223,7 @@ def test_of_an_edit_of_a_file_in_the_chat_only_what_is_said_before_it_is_quoted(
     def text(begin: int, files: frozenset[str]) -> str | None:
         request = Request(QUESTION, unasked=True, files=files)
         passage = Passage(entry, begin, len(whole), whole[begin:])
-        found = recall.pack([passage], ["escrow"], request, state.archive, state.chat)
+        found = recall.pack(state.archive, state.chat, request, ["escrow"], [passage])
         return found[0].text if found else None
 
     here = frozenset({"fees.py"})
@@ -256,13 +256,14 @@ def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_to
         return words(text) * (4 if ">" in text else 1)
 
     request = Request(QUESTION, token_limit=60, unasked=True)
-    plain = state.recollection.note(state.chat, request)
+    plain = recall.RecallNote().renewed(state.archive, state.chat, request)
     state.archive.count = heavy
-    assert plain and state.recollection.note(state.chat, request) == plain, "the same until it is reset"
-    state.recollection.open = None
-    smaller = state.recollection.note(state.chat, request)
-    assert len(smaller) < len(plain)
+    assert plain.text and plain.renewed(state.archive, state.chat, request) is plain, (
+        "the same until it is reset"
+    )
+    smaller = recall.RecallNote().renewed(state.archive, state.chat, request).text
+    assert len(smaller) < len(plain.text)
     assert heavy(smaller) <= 60 + words(recall.NOTE_HEAD) + recall.MARGIN_TOKENS
     state.archive.count = words
-    again = state.recollection.note(state.chat, replace(request, prompt_text=ANSWER))
-    assert again != plain
+    again = plain.renewed(state.archive, state.chat, replace(request, prompt_text=ANSWER))
+    assert again.text != plain.text

@@ -73,7 +73,7 @@ def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator
         if line := cold_line(gardener.state):
             Terminal(coder.io).tool_output(f"aider-gardener: {line}")
     yield
-    if gardener.state.acts and link.runs(gardener, coder):
+    if gardener.state.acts and link.runs(coder, gardener):
         take_out_unsent(coder, gardener)
         answer(coder, gardener)
 
@@ -229,7 +229,7 @@ def _compact_harder(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     if stated and (not state.frame.window or stated < state.frame.window):
         state.frame = replace(state.frame, window=stated)
     plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.tokens_around))
-    now, room = state.open_used, state.room + state.current
+    now, room = state.open_used, state.open_room
     nothing_else = plan is None and room >= now
     cut = throttle_open(state, now // 2 if nothing_else else room)
     if plan is None and not cut:

@@ -110,7 +110,7 @@ def take_over(coder: HostCoder, before: HostCoder | None, gardener: Gardener | N
         return
     coder.__dict__[ATTRIBUTE] = gardener
     if gardener is not None:
-        link.bind(gardener, coder)
+        link.bind(coder, gardener)
     elif (its := link.gardener_of(before)) is not None and its.state.acts:
         # a helper's chat ends with its answer: nobody would read the summary that it begins
         coder.__dict__["summarize_start"] = lambda: None
@@ -144,7 +144,7 @@ def _begin(coder: HostCoder) -> None:
     gardener = link.gardener_of(coder, partial(session_for, coder))
     if gardener is None or not gardener.state.acts or coder.done_messages or coder.cur_messages:
         return
-    link.refresh(gardener, coder)
+    link.refresh(coder, gardener)
     if settings.resume != SHORT_NOTE:
         _go_on(coder, gardener)
     elif (found := gardener.last_time()) is not None:
@@ -264,14 +264,14 @@ def turn(
     """A context of a turn of the user's, unless a command of one runs a prompt of its own (perhaps by another
     coder). What it has left behind is archived."""
     if gardener.enter_turn(user_message):
-        link.bind(gardener, coder)
-        link.refresh(gardener, coder)
+        link.bind(coder, gardener)
+        link.refresh(coder, gardener)
     try:
         yield
     finally:
-        if link.runs(gardener, coder):
+        if link.runs(coder, gardener):
             gardener.leave_turn()
-            if gardener.state.acts and link.is_bound(gardener, coder):
+            if gardener.state.acts and link.is_bound(coder, gardener):
                 call.close_open_exchanges(coder, last=False)
             link.sync(coder, gardener)
             if not gardener.state.busy:
@@ -300,7 +300,7 @@ def clearing(coder: HostCoder, gardener: Gardener) -> Iterator[None]:
     link.sync(coder, gardener)
     entries = gardener.state.chat.all_entries()
     yield
-    if link.runs(gardener, coder):
+    if link.runs(coder, gardener):
         gardener.clear()
         if entries and hasattr(coder.commands, "cmd_recall"):
             Terminal(coder.io).tool_output(CLEARED)
@@ -325,5 +325,5 @@ def undoing(coder: HostCoder, gardener: Gardener, *_args: object) -> Iterator[No
     """A context of aider's /undo: a commit was undone if the repository is at another one afterwards."""
     before = coder.repo.get_head_commit_sha() if coder.repo else None
     yield
-    if before and coder.repo and before != coder.repo.get_head_commit_sha() and link.runs(gardener, coder):
+    if before and coder.repo and before != coder.repo.get_head_commit_sha() and link.runs(coder, gardener):
         gardener.edit_undone(before)

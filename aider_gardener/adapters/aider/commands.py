@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
 from aider_gardener.adapters.aider.wrappers import guard
-from aider_gardener.archive.entries import newest_id
+from aider_gardener.archive.lookup import newest_id
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
 from aider_gardener.phrases import applied_text, changes, counted, path_shown, short, status_text
@@ -309,7 +309,7 @@ def cmd_recall(at: CommandLine, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
     from aider_gardener.archive.sessions import session_named
     from aider_gardener.recall.hits import as_text, hits
-    from aider_gardener.recall.recall import recall_note
+    from aider_gardener.recall.recall import recall_counted, recall_note
     from aider_gardener.terminal import columns
 
     state, archive = at.gardener.state, at.gardener.state.archive
@@ -317,7 +317,7 @@ def cmd_recall(at: CommandLine, args: str) -> None:
     if archive.backlog is not None:  # the user waits; without a model of meanings words serve alone
         with contextlib.suppress(GardenerError), state.timed():
             archive.backlog.drain(EMBEDDED_FIRST)
-    found = hits(state.recollection.find(state.chat, request), archive.store.original)
+    found = hits(recall_counted(archive, state.chat, request), archive.store.original)
     found = found[: max(SHOWN_HITS, request.passages)]
     if not found:
         at.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")

@@ -119,7 +119,7 @@ def gardener_of(coder: HostCoder, choose: Choose | None = None) -> Gardener | No
         coder.__dict__[ATTRIBUTE] = None  # what fails now is not tried again
         coder.__dict__[ATTRIBUTE] = gardener = _make(coder, choose)
         if gardener is not None:
-            bind(gardener, coder)
+            bind(coder, gardener)
     found: Gardener | None = coder.__dict__.get(ATTRIBUTE)
     return found
 
@@ -152,7 +152,7 @@ def acts(_coder: HostCoder, gardener: Gardener) -> bool | None:
     return gardener.state.acts or gardener.state.is_preview or None
 
 
-def runs(gardener: Gardener, coder: HostCoder) -> bool:
+def runs(coder: HostCoder, gardener: Gardener) -> bool:
     """Whether it is the coder's gardener still: no fault has stopped it."""
     return coder.__dict__.get(ATTRIBUTE) is gardener
 
@@ -269,7 +269,7 @@ class CoderHost:
             coder.done_messages[:], coder.cur_messages[:] = chat.done, chat.cur
 
 
-def bind(gardener: Gardener, coder: HostCoder) -> None:
+def bind(coder: HostCoder, gardener: Gardener) -> None:
     """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
     switch; the old one keeps lists that nobody looks at any more. Only after an /ask in a file of /load aider
     goes on with the old one: what was asked in an empty chat is gone then."""
@@ -287,7 +287,7 @@ def coder_of(gardener: Gardener) -> HostCoder | None:
     return host.reference() if isinstance(host, CoderHost) else None
 
 
-def is_bound(gardener: Gardener, coder: HostCoder) -> bool:
+def is_bound(coder: HostCoder, gardener: Gardener) -> bool:
     """Whether this coder's lists are the chat's."""
     return gardener.state.host is None or coder_of(gardener) is coder
 
@@ -295,18 +295,18 @@ def is_bound(gardener: Gardener, coder: HostCoder) -> bool:
 def sync(coder: HostCoder, gardener: Gardener) -> None:
     """Archive what is new in the coder's lists, if they are the chat's; an oversized output among it is cut
     at once."""
-    if not is_bound(gardener, coder):
+    if not is_bound(coder, gardener):
         return
     from aider_gardener.gardener.throttle import throttle_outputs
 
-    refresh(gardener, coder)
+    refresh(coder, gardener)
     added = gardener.sync(coder.done_messages, coder.cur_messages)
     if cut := throttle_outputs(gardener.state, added):
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
             Terminal(coder.io).tool_output(f"aider-gardener: {line}")
 
 
-def refresh(gardener: Gardener, coder: HostCoder) -> None:
+def refresh(coder: HostCoder, gardener: Gardener) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
     state, model = gardener.state, coder.main_model
     state.host_limit, state.host_limit_given = history_limit(coder)
@@ -341,5 +341,5 @@ def syncing(coder: HostCoder, gardener: Gardener, *_call: object) -> Iterator[No
     try:
         yield
     finally:
-        if runs(gardener, coder):
+        if runs(coder, gardener):
             sync(coder, gardener)

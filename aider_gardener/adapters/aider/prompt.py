@@ -32,10 +32,12 @@ CHARS_A_TOKEN = 4
 
 def before(coder: HostCoder, gardener: Gardener) -> bool:
     """Archive what is new and apply the plan that is due; returns whether the gardener acts."""
-    link.bind(gardener, coder)
+    link.bind(coder, gardener)
     link.sync(coder, gardener)
     state = gardener.state
-    state.frame = _without_dropped(coder, state.frame)
+    in_chat = {relative(coder, name) for name in coder.abs_fnames}
+    if not in_chat.issuperset(state.frame.files):  # the user made room, and how much the next prompt tells
+        state.frame = replace(state.frame, parts={**state.frame.parts, "files": 0})
     if (plan := gardener.compact_if_due()) is not None:
         _report(coder, state, plan)
     may_ask = state.settings.llm in ("fallback", "both") and state.acts and not state.is_preview
@@ -47,8 +49,6 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
 def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     """Take the measure of the prompt; use a cold cache for pending work; lay it out and put in what is
     settled and what is recalled."""
-    from aider_gardener.gardener.throttle import fit_open
-
     state = gardener.state
     coder.__dict__[call.PENDING_LINE] = ""
     grows = layout.grows(coder, state)
@@ -62,16 +62,9 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     if not state.acts:
         return
     cold = is_cold(coder, state, chunks, grows=grows)
-    is_reminded = bool(chunks.cur) and chunks.cur[-1] not in coder.cur_messages
-    reminder = chunks.cur[-1:] if is_reminded else []  # before a plan changes what it was made of
-    plan = gardener.compact_if_due(cold=cold)
-    cut = fit_open(state)
-    if plan is not None or cut:
-        chunks.done = coder.done_messages
-        chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
-        _report(coder, state, plan, cut)
+    _compact_measured(coder, gardener, chunks, cold=cold)
     files = "\n".join(map(text_of, [*chunks.readonly_files, *chunks.chat_files]))
-    last, found = "", state.recollection.quoted
+    last, found = "", state.recalled.quoted
     if grows or layout.grows(coder, state):
         last = layout.arrange(coder, gardener, chunks, cold=cold)
     else:
@@ -83,12 +76,27 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         note = gardener.recall_note(words, f"{files}\n{state.note.text}")
         place_before_question(note, chunks)
     place_before_question(last, chunks)
-    if state.settings.status_line and state.recollection.quoted is not found:
-        line = _recalled(state, state.recollection.quoted)
+    if state.settings.status_line and state.recalled.quoted is not found:
+        line = _recalled(state, state.recalled.quoted)
         was_shown = coder.num_reflections and line == _recalled(state, found)  # for the prompt before
         coder.__dict__[call.PENDING_LINE] = "" if was_shown else line
     if notice := state.archive.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
+
+
+def _compact_measured(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool) -> None:
+    """Apply the plan that is due by the measure of this very prompt, and cut what waits where it could not be
+    sent otherwise; the prompt has the chat as it stands then."""
+    from aider_gardener.gardener.throttle import fit_open
+
+    is_reminded = bool(chunks.cur) and chunks.cur[-1] not in coder.cur_messages
+    reminder = chunks.cur[-1:] if is_reminded else []  # before a plan changes what it was made of
+    plan = gardener.compact_if_due(cold=cold)
+    cut = fit_open(gardener.state)
+    if plan is not None or cut:
+        chunks.done = coder.done_messages
+        chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
+        _report(coder, gardener.state, plan, cut)
 
 
 def _report(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Throttled] = ()) -> None:
@@ -169,13 +177,6 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     files = {relative(coder, name): estimate(name) for name in sorted(coder.abs_fnames)}
     read_only = tuple(relative(coder, name) for name in sorted(coder.abs_read_only_fnames))
     return replace(state.frame, parts=parts, files=files, read_only=read_only)
-
-
-def _without_dropped(coder: HostCoder, frame: Frame) -> Frame:
-    """The prompt as last measured, without its files where one has left the chat since: the user made room,
-    and how much the next prompt tells."""
-    here = {relative(coder, name) for name in coder.abs_fnames}
-    return frame if here.issuperset(frame.files) else replace(frame, parts={**frame.parts, "files": 0})
 
 
 def relative(coder: HostCoder, name: str) -> str:

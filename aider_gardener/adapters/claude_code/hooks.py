@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -175,14 +175,9 @@ class Hooks:
         ingest(chat, given, TURN_SECONDS)
         large = self.settings.throttle_tokens or (LARGE_FILE_TOKENS if name == "Read" else LARGE_TOKENS)
         changed: Answer = deepcopy(result)
-        for number, (*outer, key) in enumerate(TEXTS[name]):
-            place: Any = changed
-            for each in outer:
-                place = place.get(each) if isinstance(place, dict) else None
-            text = place.get(key) if isinstance(place, dict) else None
-            if not isinstance(text, str):
-                continue
-            what, output_path = WHOLE, changed.get(OUTPUT_PATH) if number == 0 else None
+        for place, key in texts_in(changed, TEXTS[name]):
+            text, what = place[key], WHOLE
+            output_path = changed.get(OUTPUT_PATH) if key == TEXTS[name][0][-1] else None
             if output_path is not None:
                 whole = persisted_output(output_path, chat.transcript)
                 if not whole:
@@ -191,10 +186,19 @@ class Hooks:
             if short := shortened(chat, text, source, large, what):
                 place[key] = short
                 if output_path is not None:  # with these the host shows the beginning of what is put here
-                    changed = {
-                        key: value for key, value in changed.items() if key not in (OUTPUT_PATH, OUTPUT_SIZE)
-                    }
+                    del changed[OUTPUT_PATH]
+                    changed.pop(OUTPUT_SIZE, None)
         return {} if changed == result else changed
+
+
+def texts_in(result: Answer, paths: Sequence[tuple[str, ...]]) -> Iterator[tuple[Answer, str]]:
+    """Where in a tool's result a text stands at one of these paths: what holds it, and its key there."""
+    for *outer, key in paths:
+        place: Any = result
+        for each in outer:
+            place = place.get(each) if isinstance(place, dict) else None
+        if isinstance(place, dict) and isinstance(place.get(key), str):
+            yield place, key
 
 
 def boundary_of(transcript: Path | None, reader: Callable[[Path], Reader] = ClaudeReader) -> int:

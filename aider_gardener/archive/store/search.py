@@ -38,6 +38,8 @@ CREATE VIRTUAL TABLE word_index USING fts5(
     words, content='', contentless_delete=1,
     tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
 """
+INDEX = "INSERT INTO word_index (rowid, words) VALUES (?, ?)"
+"""Puts the words of a chunk into it under its number."""
 LEAF_BYTES = 4_000
 """A leaf of the index fits into a page with the check sum at its end; FTS5's own 4,050 bytes would take
 two."""
@@ -76,12 +78,15 @@ def put_body(db: apsw.Connection, original: int, text: str) -> None:
 def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Span], at: int = 0) -> None:
     """Write the chunks of an original and index them; the blocks of a very long one wait. Its `text` may be
     given from an offset on."""
+    from aider_gardener.archive.store.words import index_words, stem  # as late: most writes index nothing
+
     sql = 'INSERT INTO chunks (original, start, "end", indexed) VALUES (?, ?, ?, ?)'
     for start, end in spans:
         waits = is_block((start, end))
         db.execute(sql, (original, start, end, not waits))
         if not waits:
-            _index(db, db.last_insert_rowid(), text[start - at : end - at])
+            words = " ".join(map(stem, index_words(text[start - at : end - at])))
+            db.execute(INDEX, (db.last_insert_rowid(), words))
 
 
 def work_off(db: apsw.Connection, limit: int) -> int:
@@ -127,14 +132,6 @@ def with_texts(db: apsw.Connection, rows: Iterable[Any]) -> Iterator[tuple[Any, 
                 )
                 for row in of_it:
                     yield row, body[row[-2] : row[-1]]
-
-
-def _index(db: apsw.Connection, number: int, text: str) -> None:
-    """Put the words of a chunk into the index under its number."""
-    from aider_gardener.archive.store.words import index_words, stem
-
-    found = " ".join(map(stem, index_words(text)))
-    db.execute("INSERT INTO word_index (rowid, words) VALUES (?, ?)", (number, found))
 
 
 def remove(db: apsw.Connection, original: int) -> None:

@@ -66,7 +66,7 @@ def test_of_what_waits_for_an_answer_at_most_half_the_window_counts() -> None:
     tokens = []
     for window in (0, 10_000, 100):
         gardener.state.frame = Frame(window)
-        tokens.append(gardener.state.current)
+        tokens.append(gardener.state.open_counted)
     assert tokens[0] == tokens[1] >= 100 and tokens[2] == 50
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_entries import entry
 
-from aider_gardener.archive.entries import full_id, quoting, source_words, why_stored
+from aider_gardener.archive.lookup import full_id, quoting, source_words, why_stored
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Source, SourceKind

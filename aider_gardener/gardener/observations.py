@@ -73,7 +73,9 @@ class Observation:
         )
 
 
-def learnt(store: Store, project: str, *, clock: Callable[[], float] = time.time) -> list[Observation]:
+def all_observations(
+    store: Store, project: str, *, clock: Callable[[], float] = time.time
+) -> list[Observation]:
     """What waits for the user, then the rules that were taken, then what was not seen for 28 days. Raises
     StoreError."""
     infos = project_sessions(store, project)[:SESSIONS_READ]
@@ -165,7 +167,7 @@ def decide(
 ) -> Iterator[str]:
     """Keep what the user says of proposals, or of rules that were taken, named by number or id: all or none;
     tells of it in lines. Raises UsageError, StoreError."""
-    rows = learnt(store, project, clock=clock)
+    rows = all_observations(store, project, clock=clock)
     for each in [_named(rows, name) for name in dict.fromkeys(given)]:
         data = {"project": project, "id": each.id, "verdict": verdict, "text": each.proposal}
         store.record_event(PROJECT, 0, EVENT, data, clock())

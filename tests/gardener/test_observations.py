@@ -10,16 +10,16 @@ import pytest
 from gardener.test_account import chat
 
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.learnt import (
+from aider_gardener.gardener.observations import (
     FADED,
     REFUSED,
     TAKEN,
     WAITING,
     Observation,
+    all_observations,
     decide,
     gathered,
     is_same_rule,
-    learnt,
     orders_in,
     sightings,
     taken_rules,
@@ -43,7 +43,7 @@ def told_thrice(store: Store, *said: str, project: str = "p", start: int = 1) ->
 
 
 def now(store: Store, days: float = 3.0, state: str = WAITING) -> list[Observation]:
-    return [each for each in learnt(store, "p", clock=lambda: days * DAY) if each.state == state]
+    return [each for each in all_observations(store, "p", clock=lambda: days * DAY) if each.state == state]
 
 
 def say(store: Store, given: str, verdict: str, days: float = 3.0, project: str = "p") -> None:
@@ -104,10 +104,10 @@ def test_a_refused_one_never_comes_again_in_other_words_either() -> None:
     told_thrice(store)
     say(store, "1", REFUSED)
     told_thrice(store, "httpx please, not requests", "always use httpx, not requests", start=4)
-    assert learnt(store, "p", clock=lambda: 6 * DAY) == []
+    assert all_observations(store, "p", clock=lambda: 6 * DAY) == []
     for session in ("s1", "s2"):
         store.forget_session(session)
-    assert learnt(store, "p", clock=lambda: 6 * DAY) == [] and taken_rules(store, "p") == ()
+    assert all_observations(store, "p", clock=lambda: 6 * DAY) == [] and taken_rules(store, "p") == ()
 
 
 def test_what_is_said_of_one_is_not_said_of_another() -> None:
