@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
+from aider_gardener.compress.outline import LINE_CHARS
 from aider_gardener.reading.late import late
-
-LONGEST_CHARS = 2_000
-"""What is longer is broken; what is not is shown with both ends."""
 
 MOST_LINES = 3
 """So many are broken: both ends of a very long text, and what is read between."""
@@ -25,22 +23,23 @@ whole."""
 ABOUT = 1.5
 """So many times as many parts are about as many."""
 
-CLOSER = late(r"</[\w:.-]{1,80}>|/>|[)\]}]+[,;]?|\\n|[.!?](?=\s)|[;,&|~\t ]")
+CLOSER = late(r"</[\w:.-]{1,80}>|/>|[)\]}]+[,;]? ?|\\n|[.!?] (?! )|[;,&|~] ?|:(?=[/.~][^/])|[\t ]")
 """What ends a part: a closing tag, brackets, an end of a line as a string spells it, a sentence's end, a
-separator."""
+separator of paths or of anything."""
 
 
 def broken(text: str) -> str:
-    """The text with its long lines over several, where these are few and most of it stands in them."""
+    """The text with the lines over several of which not all would be shown, where these are few and most of
+    it stands in them."""
     lines = text.split("\n")
-    long_lines = [line for line in lines if len(line) > LONGEST_CHARS]
+    long_lines = [line for line in lines if len(line) > LINE_CHARS]
     if len(long_lines) > MOST_LINES or 2 * sum(map(len, long_lines)) <= len(text):
         return text
     return "\n".join("\n  ".join(_parts(line)) for line in lines)
 
 
 def _parts(line: str) -> list[str]:
-    if len(line) <= LONGEST_CHARS:
+    if len(line) <= LINE_CHARS:
         return [line]
     found = [(match[0], match.end()) for match in CLOSER.finditer(line)]
     closer = _outermost([each for each, _ in found], len(line))

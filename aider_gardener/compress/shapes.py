@@ -189,7 +189,7 @@ def reports_failure(text: str) -> bool:
 
 def gist(text: str, most: int = 2) -> list[str]:
     """The few lines of an output that tell most, the weightiest first."""
-    lines = lines_of(_ends(text))
+    lines = lines_of(broken(_ends(text)))
     notes, _engine = explained(lines)
     rows = (row for row, line in enumerate(lines) if notes[row].worth > NOISE and any(map(str.isalnum, line)))
     return [lines[row] for row in sorted(rows, key=lambda row: -notes[row].worth)[:most]]

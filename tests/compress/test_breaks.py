@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
 from aider_gardener import shorten
-from aider_gardener.compress.breaks import LONGEST_CHARS, broken
+from aider_gardener.compress.breaks import broken
+from aider_gardener.compress.line import line_form
+from aider_gardener.messages import Source, SourceKind
 
 PARTS = st.lists(st.sampled_from(["<a>", "</a>", "{x:1}", "},", ";", "word ", "long" * 40]), min_size=20)
 
@@ -20,7 +24,6 @@ def test_the_parts_of_a_line_are_the_line(parts: list[str], times: int) -> None:
 
 def test_a_line_is_left_whose_parts_would_outweigh_the_others() -> None:
     packed = "".join(f"<i>{n}</i>" for n in range(400))
-    assert len(packed) > LONGEST_CHARS
     text = "\n".join([*(f"step {n} of the build is done" for n in range(200)), packed])
     assert broken(text) == text
 
@@ -32,3 +35,10 @@ def test_a_record_unlike_the_others_is_shown_whole(command: str) -> None:
     found = shorten("<jobs>" + "".join([*jobs, odd, *jobs]) + "</jobs>", command=command)
     assert f"\n  {odd}" in found.text
     assert found.tokens_after < 250
+
+
+def test_a_line_for_it_says_what_is_told_of_trouble() -> None:
+    steps = [f"[{n:03}] step {n} is done in {n % 7}s" for n in range(120)]
+    steps[83] = "[083] step 83 FAILED: no disk"
+    record = json.dumps({"job": "nightly", "stdout": "\n".join(steps)})
+    assert "step 83 FAILED: no disk" in line_form(record, Source(SourceKind.COMMAND, "curl -s ci/job"))
