@@ -27,6 +27,8 @@ from aider_gardener.errors import StoreError, UsageError
 if TYPE_CHECKING:
     from aider_gardener.adapters.hosts import Change
     from aider_gardener.archive.store import Store
+    from aider_gardener.gardener.memory import ProjectMemory
+    from aider_gardener.recall.backlog import Backlog
 
 IDLE_SECONDS = 30.0
 """So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
@@ -51,42 +53,24 @@ def mcp(project: Path | None) -> None:
         import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened
     except ImportError:
         raise UsageError("gardener mcp needs an extra: uv tool install '.[mcp]' in the checkout") from None
-    from aider_gardener.adapters.claude_code.hooks import is_local
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive.postgres.sync import sync_if_due
-    from aider_gardener.gardener.memory import REMOTE, ProjectMemory
-    from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.embed import loading, share_memory
-    from aider_gardener.settings import Settings
+    from aider_gardener.recall.embed import share_memory
 
     share_memory()
     import logging  # late, as all that the help of commands needs none of
 
     logging.disable(logging.ERROR)  # the SDK's warnings, the root logger's too, quote the request
-    settings = Settings.from_env()
     is_unfilled = str(project).startswith("${")  # a variable that the host does not know
-    start = Path(os.path.realpath("." if project is None or is_unfilled else project))
-    if not start.is_dir():
-        raise UsageError(f"{start} is no folder; name that of the project")
-    root = str(repository_root(start) or start)
-    directory, key_source = place_of(start=start)
-    store = _served(directory, key_source)
-    notify(store.notice)
-    backlog = Backlog(
-        store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS, question_seconds=QUESTION_SECONDS
-    )
-    backlog.resume()
-    reader = "agent@here" if is_local(os.environ) else REMOTE
-    memory = ProjectMemory(store, root, settings=settings, reader=reader)
-    memory.archive.backlog = backlog
+    memory, backlog = _memory_of(Path(os.path.realpath("." if project is None or is_unfilled else project)))
 
     def changed() -> None:
-        sync_if_due(store, memory.project, os.environ)
+        sync_if_due(memory.store, memory.project, os.environ)
 
     def end(*signalled: object) -> None:
         if not signalled:
             backlog.stop()
-        store.close()
+        memory.store.close()
         if signalled:  # while threads wait for standard input or embed, or nobody reads what is said
             os._exit(0)
 
@@ -96,6 +80,30 @@ def mcp(project: Path | None) -> None:
         over_stdio(make_server(memory, __version__, changed=changed))
     finally:
         end()
+
+
+def _memory_of(start: Path) -> tuple[ProjectMemory, Backlog]:
+    """The memory of the project around a folder, and what embeds the questions to it. Raises UsageError and
+    StoreError."""
+    from aider_gardener.adapters.claude_code.hooks import is_local
+    from aider_gardener.gardener.memory import REMOTE, ProjectMemory
+    from aider_gardener.recall.backlog import Backlog
+    from aider_gardener.recall.embed import loading
+    from aider_gardener.settings import Settings
+
+    settings = Settings.from_env()
+    if not start.is_dir():
+        raise UsageError(f"{start} is no folder; name that of the project")
+    store = _served(*place_of(start=start))
+    notify(store.notice)
+    backlog = Backlog(
+        store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS, question_seconds=QUESTION_SECONDS
+    )
+    backlog.resume()
+    reader = "agent@here" if is_local(os.environ) else REMOTE
+    memory = ProjectMemory(store, str(repository_root(start) or start), settings=settings, reader=reader)
+    memory.archive.backlog = backlog
+    return memory, backlog
 
 
 def _served(directory: Path, key_source: str) -> Store:
