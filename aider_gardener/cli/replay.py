@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -197,6 +198,11 @@ def replayed(jobs: Sequence[Job]) -> list[ReplayResult]:
         if not sys.stderr.isatty():
             click.echo(f"replayed {result.session} under {result.variant}", err=True)
 
+    for name in {"SIGTERM", "SIGHUP"} & set(
+        dir(signal)
+    ):  # as Ctrl-C, so that nothing of the chats stays behind
+        if signal.getsignal(number := getattr(signal, name)) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     turns = sum(job.session.turn_count for job in jobs)
     with progress_bar(turns, "turns replayed", by_time=False) as bar:
         return replay_all(jobs, lambda: bar.update(1), done)

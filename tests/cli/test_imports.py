@@ -38,7 +38,7 @@ def test_what_was_taken_in_and_what_was_not_is_told(tmp_path: Path) -> None:
     shutil.copytree(CHATS, tmp_path / "chats")
     (tmp_path / "chats" / "rows.jsonl").write_text("{}\n", encoding="utf-8")
     said = run(str(tmp_path / "chats"))
-    assert "3 chats read (Claude Code 2, Codex 1): 51 new messages" in said
+    assert "3 chats read (Claude Code 2, Codex 1): 50 new messages" in said
     assert "Held in another folder: 3 of these" in said
     assert "Not kept: thinking 9\n" in said and "passed over: event_msg item_completed 22" in said
     assert "rows.jsonl (no transcript of Claude Code or Codex and no history of aider)" in said

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +138,22 @@ def test_a_new_start_within_the_file_begins_with_an_empty_chat(replayed: tuple[R
     _, place = replayed
     last = (place / "prompts" / place.name / "none" / "5-1.json").read_text(encoding="utf-8")
     assert "where is the test for it?" in last and "a port is 1 to 65535" not in last
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal")
+def test_a_closed_terminal_leaves_nothing_of_the_chat_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "aider_gardener.cli", "replay", str(HISTORY)]
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    begun = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            if any(tmp_path.glob("gardener-replay-*/home")):
+                break
+            time.sleep(0.1)
+        begun.send_signal(signal.SIGHUP)
+        assert begun.wait(60) == 1 and not any(tmp_path.glob("gardener-replay-*"))
+    finally:
+        begun.kill()
 
 
 def test_json_to_standard_output_is_all_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,8 @@ ADVICE = "\n\nNote: The user's next message"
 """In the result of a call that the user declined: what stands before their words, in their place where they
 asked back, and behind them."""
 QUESTION_TOOL = "AskUserQuestion"
+HOSTS_MODEL = "<synthetic>"
+"""Of what Claude Code says itself in the model's place, such as errors of the provider."""
 WINDOW, LARGE_WINDOW, LARGE_MARK = 200_000, 1_000_000, "[1m]"
 """Tokens of the window of Claude Code's models, of those too that say otherwise in their names."""
 
@@ -98,13 +100,15 @@ class ClaudeReader(Reader):
         self, value: Mapping[str, object], message: Mapping[str, object]
     ) -> Iterator[TranscriptRecord]:
         """What a record of the type `assistant` says, and the tokens that it counts."""
+        is_hosts = message.get("model") == HOSTS_MODEL
         for block in blocks(message):
             if block.get("type") in ("tool_use", "server_tool_use"):
                 given = block.get("input")
                 name = str(block.get("name", ""))
                 yield from self.called(block.get("id"), name, given if isinstance(given, dict) else {})
             else:
-                yield from record_of("assistant", self._text(block), SourceKind.REPLY)
+                role, kind = ("user", SourceKind.NOTICE) if is_hosts else ("assistant", SourceKind.REPLY)
+                yield from record_of(role, self._text(block), kind)
         if used := used_by(value, message):
             yield TranscriptRecord(used=used)
 

@@ -123,6 +123,11 @@ def test_the_hosts_summary_looks_like_the_user_and_is_told_apart(tmp_path: Path)
     assert not any(each.asks for each in records)
 
 
+def test_what_the_host_says_in_the_models_place_is_no_reply(tmp_path: Path) -> None:
+    error = assistant({"type": "text", "text": "API Error: 529"}).replace("claude-sonnet-5", "<synthetic>")
+    assert said(read(tmp_path, error)) == [("user", "API Error: 529", SourceKind.NOTICE, "")]
+
+
 def test_an_edit_is_told_as_a_block_that_every_reader_of_edits_knows(tmp_path: Path) -> None:
     edit = call("Edit", file_path="src/w.py", old_string="x = 1", new_string="x = 2\n")
     records = read(tmp_path, assistant(edit), result("updated"))
