@@ -56,7 +56,7 @@ def test_the_question_is_the_last_that_was_typed() -> None:
     ):
         gardener = make_gardener()
         gardener.sync([], [*({"role": "user", "content": text} for text in asked), *said("", "so")[1:]])
-        found = question(gardener.state.chat.current_entries())
+        found = question(reversed(gardener.state.chat.current_entries()))
         assert (found and found.content) == wanted
 
 
