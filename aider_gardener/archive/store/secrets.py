@@ -14,11 +14,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from aider_gardener.archive.store.looks import (
     FORMATS,
     MIXED,
+    SECRET_NAME,
+    STRONG,
     TELLING,
     TOKEN,
     Looks,
     is_idle,
-    is_strong,
     kind_of,
     looks,
 )
@@ -150,9 +151,6 @@ PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
 HASHED = late(r"hash|sha|md5|digest|sum|fingerprint|commit|revision|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
 """What a run of hexadecimal digits behind it is, in small letters."""
 SIGN = re.compile(r"[!*^#&~$%]")
-KEY_WORDS = re.compile(
-    r"(?i)\b(?:wi-?fi|api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z"
-)
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
     r"[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"
@@ -243,13 +241,12 @@ def _windows(text: str, there: Iterable[int]) -> Iterator[tuple[int, int]]:
     """The lines of these places, each with the WINDOW_CHARS behind it; what overlaps is one."""
     begin = end = 0
     for at in there:
-        if not end or at >= end - WINDOW_CHARS:
+        if at >= end - WINDOW_CHARS:
             first, last = _line(text, at, WINDOW_CHARS)
-            if end and first > end:
+            if first > end > 0:
                 yield begin, end
-            begin, end = begin if end and first <= end else first, last + WINDOW_CHARS
-    if end:
-        yield begin, end
+            begin, end = first if first > end else begin, last + WINDOW_CHARS
+    yield begin, end
 
 
 def _line(text: str, at: int, chars: int) -> tuple[int, int]:
@@ -278,7 +275,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             if text.startswith("</", max(0, start - 2)):  # an element was read from its beginning on
                 continue
             kind = kind_of(text[start:stop])
-            if text[start:stop].lower() == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
+            if text[start:stop].lower() == "key" and SECRET_NAME.search(text, max(0, start - 12), stop):
                 kind = "token"
             if kind:
                 match = ASSIGNED.match(text, stop)
@@ -314,16 +311,16 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
         return "none" if follows.strip() else "beside"
     if match["call"]:  # what stands in a call or in brackets is often a name
         return "beside"
+    line = text.rfind("\n", max(0, start - 80), start) + 1
+    is_line = bool(SETTING.match(text, line, start) and VALUE_END.match(text, match.end()))
     if how not in ("bare", "words"):
         is_set = sign[-2:] not in ("", "==", "!=")  # what a value is compared with is often a word of a test
-        return "text" if is_set or is_option or how == "element" or name.isupper() else "likely"
-    line = text.rfind("\n", max(0, start - 80), start) + 1
-    is_setting = False
-    if SETTING.match(text, line, start) and VALUE_END.match(text, match.end()):
-        above = text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1
-        is_yaml = sign == ":" and not TYPE.fullmatch(match[how])
-        is_ini = joined.strip() == "=" and INI.fullmatch(text, above, start) is not None
-        is_setting = joined == "=" or is_yaml or is_ini
+        is_set = is_set or is_option or how == "element" or name.isupper() or (is_line and not sign)
+        return "text" if is_set else "likely"
+    above = text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1
+    is_yaml = sign == ":" and not TYPE.fullmatch(match[how])
+    is_ini = joined.strip() == "=" and INI.fullmatch(text, above, start) is not None
+    is_setting = is_line and (joined == "=" or is_yaml or is_ini)
     if how == "words":
         return "likely" if is_setting else "none"
     if is_setting or is_option or (joined == "=" and name.isupper()):
@@ -359,9 +356,8 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
             is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
             is_next = is_below and not gap.rpartition("\n")[2].strip()
             is_key = (is_named and len(value) >= 16) or (is_next and len(value) in (32, 36))
-            is_shaped = (not is_named and SHAPE.fullmatch(value.lower())) or (
-                HEX.fullmatch(value) and not is_key
-            )
+            is_hex = HEX.fullmatch(value) and not is_key
+            is_shaped = is_hex or (not is_named and SHAPE.fullmatch(value.lower()))
             if is_given:
                 joint = "text" if is_alone else "likely"
             elif is_next and not is_shaped:
@@ -392,8 +388,9 @@ def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]
     searched[line] = kind
     for match in _likely(text, begin, end):
         value, (first, last) = match["value"], match.span("value")
-        is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
-        is_odd = is_cased or (kind != "key" and SIGN.search(value))
+        is_cased = not (value.islower() or value.isupper())
+        is_mixed = is_cased and (kind in ("", "password") or STRONG.fullmatch(value))
+        is_odd = is_mixed or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
         need = Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM
         if need is Looks.NEVER or SHAPE.fullmatch(value.lower()):
