@@ -26,6 +26,7 @@ from aider_gardener.archive.store.looks import (
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
 
+Span = tuple[int, int]
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
 
@@ -258,10 +259,10 @@ def _line(text: str, at: int, chars: int) -> tuple[int, int]:
 
 def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
-    searched = dict[tuple[int, int], str]()
+    searched, taken = dict[Span, str](), set[Span]()
     for word in TELLING:
         for at in places(word):
-            yield from _telling(text, at + len(word), "", searched)
+            yield from _telling(text, at + len(word), "", searched, taken)
     reached = set[tuple[str, int]]()
     for word in NAME_WORDS:
         end = below = 0
@@ -282,7 +283,8 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 joint = _joint(text, start, stop, match) if match else "none"
                 value = match[match.lastgroup or 0].strip("\\\"'") if match else ""
                 if match and _is_value(kind, value, joint):
-                    yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
+                    taken.add(span := match.span(match.lastgroup or 0))
+                    yield *span, "password" if kind == "password" else "secret"
                 elif not value.startswith("***"):  # where one stood
                     if at >= below:
                         below = yield from _below(text, at)
@@ -290,7 +292,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                         yield from _near(text, stop, kind, reached)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
             if kind or word in ("login", "credential", "auth", "identif"):
-                yield from _telling(text, stop, kind or "secret", searched)
+                yield from _telling(text, stop, kind or "secret", searched, taken)
 
 
 def _is_value(kind: str, value: str, joint: str) -> bool:
@@ -377,8 +379,8 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
             return
 
 
-def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]) -> Iterator[Found]:
-    """Values that look as secrets in the same line as a name that ends there, whatever stands between.
+def _telling(text: str, at: int, kind: str, searched: dict[Span, str], taken: set[Span]) -> Iterator[Found]:
+    """Values not `taken` yet that look as secrets in a line with a name that ends there, whatever is between.
     `searched` has the lines of the names before: one that takes as much for secrets finds nothing more."""
     line = begin, end = _line(text, at, NEAR_CHARS)
     if begin == at - NEAR_CHARS and text[end : end + 1] != "\n":  # so long a line is none that people read
@@ -393,7 +395,7 @@ def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]
         is_odd = is_mixed or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
         need = Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM
-        if need is Looks.NEVER or SHAPE.fullmatch(value.lower()):
+        if need is Looks.NEVER or (first, last) in taken or SHAPE.fullmatch(value.lower()):
             continue
         if not HASHED.search(text[max(begin, first - 16) : first].lower()) and looks(value) >= need:
             yield first, last, "secret"

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aider_gardener.archive.store import secrets
+from aider_gardener.archive.store.looks import looks
 from aider_gardener.archive.store.redact import (
     KNOWN_SECRETS,
     Known,
@@ -283,6 +285,12 @@ def test_each_row_of_a_long_dump_is_searched_once() -> None:
 def test_a_line_is_searched_once_however_many_names_it_has(name: str) -> None:
     text = f"{name} " * 12 + "or what aB3dE5fG7hJ9kL2mN4pQ6 may be"
     assert 1 <= len(find(text)) <= 4
+
+
+def test_a_value_beside_its_name_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(secrets, "looks", lambda value: (looked.append(value), looks(value))[1])
+    assert len(find("DB_PASSWORD=aB3dE5fG7hJ9kL2m\n")) == 1 == len(looked)
 
 
 def test_many_known_secrets_take_no_more_time_than_few() -> None:
