@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from aider_gardener.archive.store.looks import (
     FORMATS,
     MIXED,
-    SECRET_NAME,
     STRONG,
     TELLING,
     TOKEN,
@@ -230,8 +229,8 @@ def _formats(text: str, places: Places) -> Iterator[Found]:
         if not is_idle("token", token[1]):
             yield *token.span(1), "token"
     for item in FORMATS:
-        for word in item.words:
-            for begin, end in _windows(text, there) if (there := places(word)) else ():
+        for word in filter(places, item.words):
+            for begin, end in _windows(text, places(word)):
                 for match in item.expression.finditer(text, begin, end):
                     start, stop = match.span(match.lastindex or 0)
                     if not is_idle(item.kind, text[start:stop]):
@@ -260,11 +259,11 @@ def _line(text: str, at: int, chars: int) -> tuple[int, int]:
 def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
     searched, taken = dict[Span, str](), set[Span]()
-    for word in TELLING:
+    for word in filter(places, TELLING):
         for at in places(word):
             yield from _telling(text, at + len(word), "", searched, taken)
     reached = set[tuple[str, int]]()
-    for word in NAME_WORDS:
+    for word in filter(places, NAME_WORDS):
         end = below = 0
         for at in places(word):
             if at < end:
@@ -275,9 +274,10 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             start = at - len(behind[0].rstrip("-.0123456789") if behind else "")
             if text.startswith("</", max(0, start - 2)):  # an element was read from its beginning on
                 continue
-            kind = kind_of(text[start:stop])
-            if text[start:stop].lower() == "key" and SECRET_NAME.search(text, max(0, start - 12), stop):
-                kind = "token"
+            name = text[start:stop]
+            if name.lower() == "key":  # whose it is tells the word before
+                name = " ".join(text[max(0, start - 12) : stop].split()[-2:])
+            kind = kind_of(name)
             if kind:
                 match = ASSIGNED.match(text, stop)
                 joint = _joint(text, start, stop, match) if match else "none"
