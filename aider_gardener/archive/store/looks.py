@@ -94,21 +94,23 @@ password ~  -u,"-u",'-u',-user, -a ,-auth ~
 # the option that its value is glued to
 password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
 # options of one letter: of programs that mean a password by it, or beside a user's option
-password ~  -p,/p:, /p , -w , -a , -k , -n , -x , -hp ~
+password ~  -p,/p:, /p , /rp , -w , -a , -k , -n , -x , -hp ~
     (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
     |plink|pscp|security|ssh-keygen|usermod|keytool|schtasks|xfreerdp|mcrcon|signtool)\b.{0,200}?
-    \s(?:-[apPwkNAX]w?[ =]{1,2}|/p[: ]|-h?p(?=\S*\d))
+    \s(?:-[apPwkNAX]w?[ =]{1,2}|/r?p[: ]|-h?p(?=\S*\d))
     |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
 # a call that logs in: the text behind a user's name
-password ~ auth(,auth=(,auth ",ntication(,credential(,credentials(,connect(,nection(,login(,mysqli(,pdo( ~
-    (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|mysqli|pdo)(?:=?\(| (?=["']))
+password ~ auth(,auth=(,auth ",tication(,credential(,credentials(,connect(,nection(,login(,begin(,sqli(,pdo( ~
+    (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|\.begin|mysqli|pdo)(?:=?\(| (?=["']))
     [^()\n]{0,120}?["'][\w.@\\-]{1,60}["'],\s{0,3}(?:Some\()?["'](?=[^"'\n]*\d)([^"'\n/:]{6,200})["']
 # the second password of an SNMP user
 password ~  -x  ~ \bsnmp\w+\b.{0,200}\s-X\s{1,9}VALUE
 # what is put into a vault by a command, whatever its name
 password ~ secrets set ~ secrets set\s(?:.{0,200}?\s)??[A-Za-z]\w{1,60}=VALUE
 # the key that a text is signed with
-password ~ hmac( ~ (?i)hmac\(\s?(?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5)([^"'\n]{8,200})["']
+password ~ hmac(,hmac.new(,getbytes(,[]byte( ~
+    (?i)(?:hmac(?:\.new)?\(|(?:(?:jwt|sign|secur|hmac)\w{0,20}key|secret)\w{0,20}\W.{0,60}?(?:getbytes|\[\]byte)\()
+    \s?(?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5)([^"'\n]{8,200})["']
 # Oracle's user/password@database
 password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
     (?:\bthin:|\b(?:exp|imp|expdp|impdp|sqlldr|rman)\s(?:.{0,80}?[\s=])?["']?)
@@ -220,8 +222,8 @@ PASSWORD_WORDS = (
 SECRET_NAME = late(
     rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed|pepper)$"
-    r"|(?:api|access|auth|private|client|account|service|encryption|record"
-    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
+    r"|(?:api|access|auth|private|client|account|service|encryption|record|wi-?fi|wlan|unseal"
+    r"|master|app|licen[cs]e|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
     r"|signing[_. -]key|(?:zugangs|zugriffs|lizenz)schlüssel|密钥|密鑰"
 )
 """A name that speaks of a secret."""
@@ -289,6 +291,7 @@ WORDY = re.compile(
     rf"(?s)(?=.{{0,15}}\Z|[{_SEPARATES}]*[^{_SEPARATES}]+[{_SEPARATES}]+[^{_SEPARATES}])"
     rf"[{_SEPARATES}]*(?:(?:[A-Za-z]+\d{{0,2}}|\d{{1,4}}|v\d+)(?:[{_SEPARATES}]+|\Z))*"
 )
+"""Words and a short number: `step-3`, `user_token_v2`, `test/fixture1.json`."""
 
 
 def kind_of(name: str) -> str:
@@ -309,37 +312,22 @@ def _kind_of(name: str) -> str:
 
 def looks(value: str) -> Looks:
     """What a value looks like that belongs to a name."""
-    if is_no_secret(value):
+    if len(value) < 4 or NO_VALUE.fullmatch(value) or WEAK.fullmatch(value.lower()) or LABEL.fullmatch(value):
         return Looks.NONE
-    if len(value) >= 8 and len(set(value)) >= 7 and MIXED.match(value) and not is_wordy(value):
-        return Looks.STRONG if is_strong(value) else Looks.RANDOM
+    if (PLACE.fullmatch(value) and not STRONG.fullmatch(value)) or (
+        " " in value and SENTENCE.fullmatch(value)
+    ):
+        return Looks.NONE
+    if len(value) >= 8 and len(set(value)) >= 7 and MIXED.match(value) and not WORDY.fullmatch(value):
+        return Looks.STRONG if STRONG.fullmatch(value) else Looks.RANDOM
     if MIXED.match(value):
         return Looks.MIX
     return Looks.NONE if value.isalpha() and not value.isascii() else Looks.WORD
-
-
-def is_no_secret(value: str) -> bool:
-    """Whether a value is recognised as none: a template, a number, a place, the name again, a sentence."""
-    if len(value) < 4 or NO_VALUE.fullmatch(value) or WEAK.fullmatch(value.lower()) or LABEL.fullmatch(value):
-        return True
-    if PLACE.fullmatch(value) and not is_strong(value):
-        return True
-    return " " in value and SENTENCE.fullmatch(value) is not None
 
 
 def is_idle(kind: str, value: str) -> bool:
     """Whether what stands in a secret's place is none: a template, a word, the port of `http://a:8080@x`."""
     if kind == "pin":  # of any digits
         return False
-    is_name = kind in ("authorization", "cookie") and is_wordy(value.rstrip("="))
+    is_name = kind in ("authorization", "cookie") and WORDY.fullmatch(value.rstrip("=")) is not None
     return is_name or NO_VALUE.match(value) is not None or WEAK.fullmatch(value.lower()) is not None
-
-
-def is_strong(value: str) -> bool:
-    """Whether a value looks like no name, number or word."""
-    return STRONG.fullmatch(value) is not None
-
-
-def is_wordy(value: str) -> bool:
-    """Whether a value is words and a short number: `step-3`, `user_token_v2`, `test/fixture1.json`."""
-    return WORDY.fullmatch(value) is not None

@@ -77,7 +77,6 @@ class Known:
     """Secrets that were found before, perhaps in other texts, and where they stand in a text."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self.count = 0
         self._by_head: dict[str, list[str]] = {}
         self._chars = tuple(set[str]() for _ in range(HEAD_CHARS))
         for secret in secrets:
@@ -89,20 +88,22 @@ class Known:
         at = bisect_left(group, secret)
         if group[at : at + 1] != [secret]:
             group.insert(at, secret)
-            self.count += 1
             for chars, char in zip(self._chars, secret, strict=False):
                 chars.add(char)
 
+    def __len__(self) -> int:
+        return sum(map(len, self._by_head.values()))
+
     def copies(self, text: str) -> Iterator[secrets.Found]:
-        """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
+        """Every copy of one, if any is known: whole, from its beginning on, broken over lines or coloured."""
         from aider_gardener.archive.store import secrets
 
-        there = re.findall(f"(?=({_any_of(self._chars)}))", text) if self.count else ()
-        ends = dict.fromkeys(self._by_head.keys() & there, 0)
-        for start in re.finditer(f"(?={_any_of(map(set, zip(*ends, strict=True)))})", text) if ends else ():
+        begins, *goes_on = (f"[{re.escape(''.join(chars))}]" for chars in self._chars)
+        ends = dict[str, int]()
+        for start in re.finditer(f"{begins}(?={''.join(goes_on)})", text):
             at = start.start()
             head = text[at : at + HEAD_CHARS]
-            if at < ends.get(head, len(text)):
+            if head not in self._by_head or at < ends.get(head, 0):
                 continue
             group, matched, first, whole = self._by_head[head], head, 0, 0
             end = past = at + len(head)
@@ -125,11 +126,6 @@ class Known:
                 yield at, end if is_cut_off else whole, KNOWN
 
 
-def _any_of(chars: Iterable[set[str]]) -> str:
-    """A pattern of what has one of these characters at each place."""
-    return "".join(f"[{re.escape(''.join(some))}]" for some in chars)
-
-
 class Redactor:
     """Redacts texts one after the other: what was a secret once is known wherever it stands later."""
 
@@ -145,9 +141,8 @@ class Redactor:
             new = [piece for span in found.spans for piece in pieces(text[span.start : span.end])]
             if new or len(self._recent) >= RECENT_TEXTS or len(text) > LONG_CHARS:
                 self._recent = {}
-            for piece in new:
-                if self.known.count < KNOWN_SECRETS:
-                    self.known.add(piece)
+            for piece in new[: KNOWN_SECRETS - len(self.known)]:
+                self.known.add(piece)
             self._recent[text] = found
         return self._recent[text]
 
@@ -174,7 +169,7 @@ def redact(text: str, known: Known | None = None) -> Redacted:
 
     found = secrets.find(text)
     own = Known(piece for start, end, _ in found for piece in pieces(text[start:end]))
-    found += [copy for some in (own, known or Known()) for copy in some.copies(text)]
+    found += [copy for some in (own, known) if some for copy in some.copies(text)]
     spans, parts, at = list[Redaction](), list[str](), 0
     for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
         start = max(start, at)

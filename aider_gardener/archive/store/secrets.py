@@ -14,17 +14,18 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from aider_gardener.archive.store.looks import (
     FORMATS,
     MIXED,
+    STRONG,
     TELLING,
     TOKEN,
     Looks,
     is_idle,
-    is_strong,
     kind_of,
     looks,
 )
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
 
+Span = tuple[int, int]
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
 
@@ -150,9 +151,6 @@ PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
 HASHED = late(r"hash|sha|md5|digest|sum|fingerprint|commit|revision|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
 """What a run of hexadecimal digits behind it is, in small letters."""
 SIGN = re.compile(r"[!*^#&~$%]")
-KEY_WORDS = re.compile(
-    r"(?i)\b(?:wi-?fi|api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z"
-)
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
     r"[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"
@@ -231,8 +229,8 @@ def _formats(text: str, places: Places) -> Iterator[Found]:
         if not is_idle("token", token[1]):
             yield *token.span(1), "token"
     for item in FORMATS:
-        for word in item.words:
-            for begin, end in _windows(text, there) if (there := places(word)) else ():
+        for word in filter(places, item.words):
+            for begin, end in _windows(text, places(word)):
                 for match in item.expression.finditer(text, begin, end):
                     start, stop = match.span(match.lastindex or 0)
                     if not is_idle(item.kind, text[start:stop]):
@@ -243,13 +241,12 @@ def _windows(text: str, there: Iterable[int]) -> Iterator[tuple[int, int]]:
     """The lines of these places, each with the WINDOW_CHARS behind it; what overlaps is one."""
     begin = end = 0
     for at in there:
-        if not end or at >= end - WINDOW_CHARS:
+        if at >= end - WINDOW_CHARS:
             first, last = _line(text, at, WINDOW_CHARS)
-            if end and first > end:
+            if first > end > 0:
                 yield begin, end
-            begin, end = begin if end and first <= end else first, last + WINDOW_CHARS
-    if end:
-        yield begin, end
+            begin, end = first if first > end else begin, last + WINDOW_CHARS
+    yield begin, end
 
 
 def _line(text: str, at: int, chars: int) -> tuple[int, int]:
@@ -261,12 +258,12 @@ def _line(text: str, at: int, chars: int) -> tuple[int, int]:
 
 def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
-    searched = dict[tuple[int, int], str]()
-    for word in TELLING:
+    searched, taken = dict[Span, str](), set[Span]()
+    for word in filter(places, TELLING):
         for at in places(word):
-            yield from _telling(text, at + len(word), "", searched)
+            yield from _telling(text, at + len(word), "", searched, taken)
     reached = set[tuple[str, int]]()
-    for word in NAME_WORDS:
+    for word in filter(places, NAME_WORDS):
         end = below = 0
         for at in places(word):
             if at < end:
@@ -277,15 +274,17 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             start = at - len(behind[0].rstrip("-.0123456789") if behind else "")
             if text.startswith("</", max(0, start - 2)):  # an element was read from its beginning on
                 continue
-            kind = kind_of(text[start:stop])
-            if text[start:stop].lower() == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
-                kind = "token"
+            name = text[start:stop]
+            if name.lower() == "key":  # whose it is tells the word before
+                name = " ".join(text[max(0, start - 12) : stop].split()[-2:])
+            kind = kind_of(name)
             if kind:
                 match = ASSIGNED.match(text, stop)
                 joint = _joint(text, start, stop, match) if match else "none"
                 value = match[match.lastgroup or 0].strip("\\\"'") if match else ""
                 if match and _is_value(kind, value, joint):
-                    yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
+                    taken.add(span := match.span(match.lastgroup or 0))
+                    yield *span, "password" if kind == "password" else "secret"
                 elif not value.startswith("***"):  # where one stood
                     if at >= below:
                         below = yield from _below(text, at)
@@ -293,7 +292,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                         yield from _near(text, stop, kind, reached)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
             if kind or word in ("login", "credential", "auth", "identif"):
-                yield from _telling(text, stop, kind or "secret", searched)
+                yield from _telling(text, stop, kind or "secret", searched, taken)
 
 
 def _is_value(kind: str, value: str, joint: str) -> bool:
@@ -314,16 +313,16 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
         return "none" if follows.strip() else "beside"
     if match["call"]:  # what stands in a call or in brackets is often a name
         return "beside"
+    line = text.rfind("\n", max(0, start - 80), start) + 1
+    is_line = bool(SETTING.match(text, line, start) and VALUE_END.match(text, match.end()))
     if how not in ("bare", "words"):
         is_set = sign[-2:] not in ("", "==", "!=")  # what a value is compared with is often a word of a test
-        return "text" if is_set or is_option or how == "element" or name.isupper() else "likely"
-    line = text.rfind("\n", max(0, start - 80), start) + 1
-    is_setting = False
-    if SETTING.match(text, line, start) and VALUE_END.match(text, match.end()):
-        above = text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1
-        is_yaml = sign == ":" and not TYPE.fullmatch(match[how])
-        is_ini = joined.strip() == "=" and INI.fullmatch(text, above, start) is not None
-        is_setting = joined == "=" or is_yaml or is_ini
+        is_set = is_set or is_option or how == "element" or name.isupper() or (is_line and not sign)
+        return "text" if is_set else "likely"
+    above = text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1
+    is_yaml = sign == ":" and not TYPE.fullmatch(match[how])
+    is_ini = joined.strip() == "=" and INI.fullmatch(text, above, start) is not None
+    is_setting = is_line and (joined == "=" or is_yaml or is_ini)
     if how == "words":
         return "likely" if is_setting else "none"
     if is_setting or is_option or (joined == "=" and name.isupper()):
@@ -359,9 +358,8 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
             is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
             is_next = is_below and not gap.rpartition("\n")[2].strip()
             is_key = (is_named and len(value) >= 16) or (is_next and len(value) in (32, 36))
-            is_shaped = (not is_named and SHAPE.fullmatch(value.lower())) or (
-                HEX.fullmatch(value) and not is_key
-            )
+            is_hex = HEX.fullmatch(value) and not is_key
+            is_shaped = is_hex or (not is_named and SHAPE.fullmatch(value.lower()))
             if is_given:
                 joint = "text" if is_alone else "likely"
             elif is_next and not is_shaped:
@@ -381,8 +379,8 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
             return
 
 
-def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]) -> Iterator[Found]:
-    """Values that look as secrets in the same line as a name that ends there, whatever stands between.
+def _telling(text: str, at: int, kind: str, searched: dict[Span, str], taken: set[Span]) -> Iterator[Found]:
+    """Values not `taken` yet that look as secrets in a line with a name that ends there, whatever is between.
     `searched` has the lines of the names before: one that takes as much for secrets finds nothing more."""
     line = begin, end = _line(text, at, NEAR_CHARS)
     if begin == at - NEAR_CHARS and text[end : end + 1] != "\n":  # so long a line is none that people read
@@ -392,11 +390,12 @@ def _telling(text: str, at: int, kind: str, searched: dict[tuple[int, int], str]
     searched[line] = kind
     for match in _likely(text, begin, end):
         value, (first, last) = match["value"], match.span("value")
-        is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
-        is_odd = is_cased or (kind != "key" and SIGN.search(value))
+        is_cased = not (value.islower() or value.isupper())
+        is_mixed = is_cased and (kind in ("", "password") or STRONG.fullmatch(value))
+        is_odd = is_mixed or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
         need = Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM
-        if need is Looks.NEVER or SHAPE.fullmatch(value.lower()):
+        if need is Looks.NEVER or (first, last) in taken or SHAPE.fullmatch(value.lower()):
             continue
         if not HASHED.search(text[max(begin, first - 16) : first].lower()) and looks(value) >= need:
             yield first, last, "secret"

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aider_gardener.archive.store import secrets
+from aider_gardener.archive.store.looks import looks
 from aider_gardener.archive.store.redact import (
     KNOWN_SECRETS,
     Known,
@@ -113,6 +115,7 @@ def test_secrets_go(frame: str, secret: str) -> None:
         "backup codes are in vault2, see page3\nmake test4",
         "secretsmanager: eu-central-1",
         "'password' => 'string|min:8'",
+        'bucket.Put([]byte("answer-key"), []byte("user:1234"))',
         "which version did I pass?\n0.15.0-rc.1\n",
     ],
 )
@@ -196,7 +199,7 @@ def test_no_more_secrets_are_remembered_than_there_is_room_for() -> None:
     clean = Redactor()
     for number in range(KNOWN_SECRETS + 20):
         clean(f'password = "x{number}-marker-9"')
-    assert clean.known.count == KNOWN_SECRETS
+    assert len(clean.known) == KNOWN_SECRETS
 
 
 def test_secrets_that_begin_alike_take_time_by_their_number() -> None:
@@ -282,6 +285,12 @@ def test_each_row_of_a_long_dump_is_searched_once() -> None:
 def test_a_line_is_searched_once_however_many_names_it_has(name: str) -> None:
     text = f"{name} " * 12 + "or what aB3dE5fG7hJ9kL2mN4pQ6 may be"
     assert 1 <= len(find(text)) <= 4
+
+
+def test_a_value_beside_its_name_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(secrets, "looks", lambda value: (looked.append(value), looks(value))[1])
+    assert len(find("DB_PASSWORD=aB3dE5fG7hJ9kL2m\n")) == 1 == len(looked)
 
 
 def test_many_known_secrets_take_no_more_time_than_few() -> None:
