@@ -111,7 +111,7 @@ def test_an_archive_that_could_not_be_begun_is_out_of_order(
 ) -> None:
     monkeypatch.setenv("AIDER_GARDENER_STORE_KEY", f"file:{repository}/none")
     assert doctor.checked(doctor.archive)[1].startswith("no key for the encrypted archive from file:")
-    monkeypatch.setattr(database, "BUSY_MILLISECONDS", 0)
+    monkeypatch.setattr(database.time, "sleep", lambda _seconds: pytest.fail("nothing is waited for"))
     (repository / ".aider.gardener" / "gardener.db").mkdir(parents=True)
     ok, found = doctor.checked(doctor.archive)
     assert not ok and "gardener.db cannot be used (not a regular file)" in found

@@ -339,7 +339,9 @@ class Database:
 
     def is_replaced(self) -> bool:
         """Whether another process has put another file in this one's place since it was opened."""
-        return self.path is not None and location.identity(self.path) not in (self._identity, None)
+        if self.path is None or self._identity is None:
+            return False
+        return location.identity(self.path) not in (self._identity, None)
 
     def _check_file(self) -> None:
         """Raise Gone unless the file that is open is still the one at its place, and no older."""
