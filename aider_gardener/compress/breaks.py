@@ -7,6 +7,7 @@ indented under it. Long lines among others are left: their parts would outweigh 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -28,6 +29,10 @@ CLOSER = late(r"</[\w:.-]{1,80}>|/>|[)\]}]+[,;]? ?|\\n|[.!?] (?! )|[;,&|~] ?|:(?
 separator of paths or of anything."""
 
 
+ELEMENT = late(r"^([ \t]*)<([\w.:-]+)(?:\s[^<>\n]*)?>\n(?:\1[ \t]+\S[^\n]*\n){1,20}?\1</\2>$", re.MULTILINE)
+"""An element of few lines, with what is indented in it."""
+
+
 def broken(text: str) -> str:
     """The text with the lines over several of which not all would be shown, where these are few and most of
     it stands in them."""
@@ -36,6 +41,19 @@ def broken(text: str) -> str:
     if len(long_lines) > MOST_LINES or 2 * sum(map(len, long_lines)) <= len(text):
         return text
     return "\n".join("\n  ".join(_parts(line)) for line in lines)
+
+
+def joined(text: str) -> str:
+    """The text with each element of XML or HTML on one line that fits one: what is odd in it then stands with
+    its name."""
+    parts, at = list[str](), 0
+    while found := ELEMENT.search(text, at):
+        line = found[1] + "".join(map(str.strip, found[0].split("\n")))
+        is_short = len(line) <= LINE_CHARS
+        end = found.end() if is_short else text.find("\n", found.start()) + 1
+        parts += [text[at : found.start()], line] if is_short else [text[at:end]]
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 def _parts(line: str) -> list[str]:

@@ -13,6 +13,7 @@ from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.excerpt import excerpt
+from aider_gardener.reading.languages import DECLARES
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import message_without_codes
 from aider_gardener.reading.segments import segment
@@ -109,8 +110,9 @@ def _part(content: str, part: Segment, source: Source, ctx: Context) -> Compress
         return unchanged(text, part.cls)
     result = compress_text(body, part.cls, ctx)
     printed = source.kind in (SourceKind.COMMAND, SourceKind.TEST) and part.cls is ContentClass.CODE
-    if printed and 2 * len(result.text) > len(body) and not parses(body, part.language):
-        result = compress_text(body, ContentClass.LOG, ctx)  # only some lines read like code
+    stays = printed and 2 * len(result.text) > len(body)
+    if stays and (part.language in DECLARES or not parses(body, part.language)):  # rows, or hardly code
+        result = compress_text(body, ContentClass.LOG, ctx)
     if result.lossless:
         return replace(result, text=text)
     middle = result.text if not tail or result.text.endswith("\n") else result.text + "\n"

@@ -58,6 +58,9 @@ FIGURE = late(r"[^\w.]*(\d(?:[\d,]*\d)?(?:\.\d+)?)[%A-Za-zµ]{0,3}\W*$")
 NUMERIC = 0.9
 """Such a part of a column of numbers is numbers."""
 
+CELLS = late(r"[\s=]+")
+"""What stands between the words of lines alike, and between a name and its value."""
+
 RARE = 0.06
 """A value is rare that no larger part of the rows has, while most rows have values that are not rare."""
 
@@ -216,7 +219,8 @@ def odd(lines: Sequence[str], forms: Sequence[Hashable]) -> dict[int, tuple[floa
     alike.pop(None, None)
     found = dict[int, tuple[float, str]]()
     for rows in alike.values():
-        for column in zip(*(lines[row].split() for row in rows), strict=False) if len(rows) >= ALIKE else ():
+        cells = [CELLS.split(lines[row].strip()) for row in rows] if len(rows) >= ALIKE else []
+        for column in zip(*cells, strict=False):
             if len(set(column)) > 1:
                 unlike = rare(column) if len(set(column)) < len(rows) / 2 else far(column)
                 found.update((rows[at], (worth, word)) for at, worth, word in unlike)

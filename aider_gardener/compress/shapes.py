@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from aider_gardener.compress import changes, records, runs, streams, tables, traces, values
 from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
-from aider_gardener.compress.breaks import broken
+from aider_gardener.compress.breaks import broken, joined
 from aider_gardener.compress.outline import (
     FAILURE,
     GAP,
@@ -114,7 +114,7 @@ def shortened(
     """The short form of an output, without a head. Where not all lines were read it is made without `counts`:
     then it tells of no numbers of lines alike."""
     relaid = values.relaid(text)
-    lines = lines_of(broken(excerpt(text) if relaid is None else "\n".join(relaid)))
+    lines = lines_of(broken(joined(excerpt(text)) if relaid is None else "\n".join(relaid)))
     notes, engine = explained(lines)
     failed = ""
     original = Original(lines)

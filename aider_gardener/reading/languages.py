@@ -28,6 +28,9 @@ EXTENSIONS = set(
     php pl lua r sql html htm css scss vue svelte dart ex exs hs jl ps1 zig proto graphql tf pyi""".split()
 )
 
+DECLARES = frozenset({"sql", "css", "html"})
+"""Languages whose texts have hardly a body to fold: what a program prints of them are rows, often alike."""
+
 GUESS_LINES, GUESS_WIDTH = 120, 240
 """So many lines, and so much of each, are looked at to guess a language."""
 
@@ -125,7 +128,7 @@ _HINTS: dict[str, tuple[str, ...]] = {
     ),
     "html": (r"^\s*</?(?:html|head|body|div|span|p|a|ul|li|table|tr|td|script|style|link|meta|h[1-6]"
              r"|form|input|button)\b", r"<!DOCTYPE"),
-    "css": (r"^\s*[.#@]?[\w-]+(?:[ ,:>.#][\w-]+)* \{\s*$", r"^\s*[\w-]+: [^;]+;\s*$", r"^\s*\}\s*$"),
+    "css": (r"^\s*[.#@]?[\w-]+(?:[ ,:>.#][\w-]+)* \{\s*$", r"^\s*[\w-]+: [^;]+;\s*$"),
     "kotlin": (r"^\s*(?:private |override |suspend |internal )*fun \w+", r"\bval \w+",
     r"^\s*(?:data |sealed )?class \w+", r"^import [\w.]+$", r"\bwhen \("),
     "swift": (r"^\s*(?:public |private |@\w+ )*func \w+", r"\b(?:let|var) \w+(?:: \w+)? =", r"^import \w+$",

@@ -37,6 +37,14 @@ def test_a_record_unlike_the_others_is_shown_whole(command: str) -> None:
     assert found.tokens_after < 250
 
 
+def test_an_element_over_several_lines_is_one_where_it_fits() -> None:
+    jobs = [("done", number) for number in range(90)]
+    jobs[63] = ("failed", 63)
+    rows = (f"  <job>\n    <id>{n}</id>\n    <state>{state}</state>\n  </job>" for state, n in jobs)
+    found = shorten("<jobs>\n" + "\n".join(rows) + "\n</jobs>\n", command="curl -s localhost")
+    assert "\n  <job><id>63</id><state>failed</state></job>\n" in found.text
+
+
 def test_a_line_for_it_says_what_is_told_of_trouble() -> None:
     steps = [f"[{n:03}] step {n} is done in {n % 7}s" for n in range(120)]
     steps[83] = "[083] step 83 FAILED: no disk"

@@ -110,3 +110,13 @@ def test_the_line_of_typed_words_prefers_constraints() -> None:
 
 def test_short_messages_are_their_own_line() -> None:
     assert line_form("cap 30, agreed", Source(SourceKind.TYPED)) == "cap 30, agreed"
+
+
+def test_tables_that_a_program_declares_get_short_though_they_have_no_bodies() -> None:
+    columns = "    id bigint NOT NULL,\n    owner integer,\n    made timestamp DEFAULT now()\n"
+    tables = [f"CREATE TABLE t{n} (\n{columns});\n" for n in range(90)]
+    tables[40] = "CREATE TABLE invoices (\n    id bigint NOT NULL,\n    amount numeric(5,2)\n);\n"
+    found = compress_message("\n".join(tables), Source(SourceKind.COMMAND, "pg_dump -s"))
+    assert found.cls is ContentClass.CODE
+    assert "CREATE TABLE invoices (\n" in found.text and "    amount numeric(5,2)\n" in found.text
+    assert len(found.text) < 600

@@ -182,3 +182,9 @@ def test_a_line_that_says_the_very_same_again_leaves_its_room_to_others() -> Non
     notes = [*[Note(8.0, form="dark")] * 3, Note(2.5)]
     taken, _named = chosen(lines, notes, 54, Focus(), len)
     assert taken == {0, 3}
+
+
+def test_of_settings_alike_the_one_that_is_set_otherwise_is_shown() -> None:
+    settings = [f"service.module{number}.timeout=30" for number in range(150)]
+    settings[77] = "service.module77.timeout=3000000"
+    assert "\nservice.module77.timeout=3000000\n" in shorten("\n".join(settings), command="cat app.conf").text

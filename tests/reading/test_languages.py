@@ -41,3 +41,8 @@ def test_code_is_guessed_by_its_shapes(code: str, language: str) -> None:
 def test_bars_of_progress_are_no_pipes() -> None:
     assert guess_language([f" {step}%|██    | {step}/100 [00:10<01:30]" for step in range(100)])[1] < 0.25
     assert guess_language(["sort names | uniq -c", "cat words | head"])[0] == "bash"
+
+
+def test_blocks_of_settings_are_no_style_sheet() -> None:
+    block = "server {\n    listen 80;\n    location / {\n        proxy_pass http://10.0.0.7;\n    }\n}\n"
+    assert guess_language((block * 20).split("\n"))[1] < 0.25
