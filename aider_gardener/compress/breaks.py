@@ -1,5 +1,5 @@
-"""A long line broken where its parts end: what a program wrote without line ends, as minified XML, HTML or
-CSS, the rows of one INSERT, a dump of values.
+"""Lines that can be quoted, of what has too few or too many: a long line broken where its parts end, as
+minified XML, HTML or CSS, the rows of one INSERT, a dump of values; and a short element of XML on one line.
 
 Each part begins where the one before it ended, so together they are the line. Those behind the first are
 indented under it. Long lines among others are left: their parts would outweigh these.
@@ -27,7 +27,6 @@ ABOUT = 1.5
 CLOSER = late(r"</[\w:.-]{1,80}>|/>|[)\]}]+[,;]? ?|\\n|[.!?] (?! )|[;,&|~] ?|:(?=[/.~][^/])|[\t ]")
 """What ends a part: a closing tag, brackets, an end of a line as a string spells it, a sentence's end, a
 separator of paths or of anything."""
-
 
 ELEMENT = late(r"^([ \t]*)<([\w.:-]+)(?:\s[^<>\n]*)?>\n(?:\1[ \t]+\S[^\n]*\n){1,20}?\1</\2>$", re.MULTILINE)
 """An element of few lines, with what is indented in it."""

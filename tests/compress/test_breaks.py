@@ -26,6 +26,8 @@ def test_a_line_is_left_whose_parts_would_outweigh_the_others() -> None:
     packed = "".join(f"<i>{n}</i>" for n in range(400))
     text = "\n".join([*(f"step {n} of the build is done" for n in range(200)), packed])
     assert broken(text) == text
+    rows = "\n".join([packed] * 4)
+    assert broken(rows) == rows
 
 
 @pytest.mark.parametrize("command", ["", "curl -s localhost"])
