@@ -212,7 +212,7 @@ def written(
 
 def odd(lines: Sequence[str], forms: Sequence[Hashable]) -> dict[int, tuple[float, str]]:
     """The rows with a word that few lines of their form have in its place, or a number that is far from
-    theirs: how odd it is, and the word."""
+    theirs: how odd it is, and the word; of neighbours that of the first, since they are odd together."""
     alike = defaultdict[Hashable, list[int]](list)
     for row, form in enumerate(forms):
         alike[form].append(row)
@@ -224,6 +224,9 @@ def odd(lines: Sequence[str], forms: Sequence[Hashable]) -> dict[int, tuple[floa
             if len(set(column)) > 1:
                 unlike = rare(column) if len(set(column)) < len(rows) / 2 else far(column)
                 found.update((rows[at], (worth, word)) for at, worth, word in unlike)
+        for row in rows:
+            if row in found and row - 1 in found and forms[row - 1] == forms[row]:
+                found[row] = (found[row][0], found[row - 1][1])
     return found
 
 

@@ -255,6 +255,8 @@ def _unlike(cells: _Cells) -> dict[int, tuple[float, Hashable]]:
     for row, worth, why in marks:
         had, reason = found.get(row, (0.0, None))
         found[row] = (max(had, worth) + 0.25 * min(had, worth), why if worth > had else reason)
+    for row in sorted(found) if len(cells) > SHORT else ():  # neighbours are unlike the rest for one reason
+        found[row] = (found[row][0], found.get(row - 1, found[row])[1])
     levels = [alarm(" ".join(row)) for row in cells]
     often = Counter(levels)
     for row, level in enumerate(levels):

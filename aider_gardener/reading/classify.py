@@ -22,7 +22,7 @@ from aider_gardener.reading.lineshape import (
     sample_lines,
     shape_counts,
 )
-from aider_gardener.reading.output import plain
+from aider_gardener.reading.output import plain, squeeze
 
 PARSE_LIMIT_CHARS = 200_000
 """Up to this size JSON is judged by parsing it, above by its lines."""
@@ -192,8 +192,7 @@ def _by_content(text: str, source: Source) -> Verdict:
     solid = [line for line in lines if line.strip()]
     if not solid:
         return ContentClass.PROSE, ""
-    data = json_kind(text, solid)
-    if data:
+    if data := json_kind(text, solid):
         return ContentClass.STRUCTURED, data
     is_written = source.kind in (SourceKind.TYPED, SourceKind.REPLY)
     if not is_written and _is_packed(solid):
@@ -208,19 +207,17 @@ def _by_content(text: str, source: Source) -> Verdict:
     code = strength >= CODE_STRENGTH and guess_code_share(counts) >= 0.3
     if strength >= SURE_STRENGTH and not code:
         code = sum(map(is_sentence, solid)) < 0.25 * len(solid)
-    if not code or len(BANNER.findall(sample)) >= 2:
-        found = _detected(sample, counts)
-        if found:
-            return found
+    if (not code or len(BANNER.findall(sample)) >= 2) and (found := _detected(sample, counts)):
+        return found
     outside = _outside_blocks(solid)
     if not code and (shaped := shaped_data(outside, shape_counts(outside))):
         return ContentClass.STRUCTURED, shaped
     if _is_markdown(sample, counts, len(solid), code):
         return ContentClass.PROSE, "markdown"
-    if code:
-        return ContentClass.CODE, language
     if source.kind is not SourceKind.TYPED and _repeats(solid):
         return ContentClass.LOG, ""
+    if code:
+        return ContentClass.CODE, language
     return _undecided(counts, solid, language, strength, source)
 
 
@@ -249,10 +246,8 @@ def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> b
 
 
 def _repeats(solid: Sequence[str]) -> bool:
-    """True when most lines differ in numbers only: a program reports what it does, stamped or not."""
-    if len(solid) < 20:
-        return False
-    kinds = Counter(VARIABLE.sub("\0", line[:KEY_CHARS]) for line in solid)
+    """True when most lines differ in numbers and blanks only: a program reports what it does."""
+    kinds = Counter(VARIABLE.sub("\0", squeeze(line)[:KEY_CHARS]) for line in solid)
     return sum(many for kind, many in kinds.items() if many >= 4 and "\0" in kind) >= 0.7 * len(solid)
 
 

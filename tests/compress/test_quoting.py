@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from aider_gardener import shorten
-from aider_gardener.compress.outline import Note, chosen, far
+from aider_gardener.compress.outline import Note, chosen, far, odd
 from aider_gardener.compress.quoting import form_of, indent_parents
 from aider_gardener.messages import Focus
 
@@ -80,6 +80,23 @@ def test_a_number_far_from_those_of_lines_alike_is_shown_and_not_counted_as_alik
         int(line.rpartition("[+")[2].removesuffix(" alike]")) for line in shown if line.endswith(" alike]")
     ]
     assert sum(counts) == 400 - sum(line.startswith("progress") for line in shown)
+
+
+def test_rows_that_are_odd_together_leave_room_for_one_that_is_odd_alone() -> None:
+    rng = random.Random(4)
+    filled = {*range(45), 733}
+    cells = [["".join(rng.choices("ghjkmn", k=4)) if at in filled else "none"] * 16 for at in range(800)]
+    lines = [f"{16 * at:06}  {'  '.join(row)}" for at, row in enumerate(cells)]
+    shown = shorten("\n".join(lines), count=words).text.split("\n")
+    assert lines[0] in shown and lines[733] in shown
+
+
+def test_lines_that_are_odd_together_are_odd_for_what_the_first_of_them_says() -> None:
+    lines = [f"took {10**6 + at if at in {3, 4, 5, 60} else at % 9 + 10} ms" for at in range(100)]
+    found = odd(lines, ["took"] * len(lines))
+    assert {row: word for row, (_, word) in found.items()} == {
+        3: "1000003", 4: "1000003", 5: "1000003", 60: "1000060",
+    }  # fmt: skip
 
 
 def test_a_number_that_many_lines_have_is_not_far_from_the_others() -> None:
