@@ -92,13 +92,12 @@ cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(
 password ~  -u,"-u",'-u',-user, -a ,-auth ~
     (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client|lftp)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
     |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%,"']{1,200}[:%,]([^\s"']{4,200})
-# the option that its value is glued to
-password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
-# options of one letter: of programs that mean a password by it, or beside a user's option
-password ~  -p,/p:, /p , /rp , -w , -a , -k , -n , -x , -hp ~
+# options of one letter: of programs that mean a password by it, glued to it, or beside a user's option
+password ~  -p,"-p,'-p,/p:, /p , /rp , -w , -a , -k , -n , -x , -hp ~
     (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
     |plink|pscp|security|ssh-keygen|usermod|keytool|schtasks|xfreerdp|mcrcon|signtool)\b.{0,200}?
     \s(?:-[apPwkNAX]w?[ =]{1,2}|/r?p[: ]|-h?p(?=\S*\d))
+    |\b(?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p(?=["']?[^\s"']{6})
     |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
 # a call that logs in: the text behind a user's name
 password ~ auth(,auth=(,auth ",tication(,credential(,credentials(,connect(,nection(,login(,begin(,sqli(,pdo( ~
@@ -189,11 +188,8 @@ def _format(row: str) -> Format:
 _WHOLE = _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()
 FORMATS = tuple(_format(row) for row in _WHOLE if not row.startswith("#"))
 TELLING = (
-    "sqlplus|alias set|host add|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|com2sec"
-    "|rocommunity|rwcommunity|tacacs-|radius-|isakmp|securestring|add-mask::|issecret=true|wifi|creds|jwt."
-    "|account is|zugangsdaten|d'api|clé api|chiave api|chave api|clave api|chave de api|clave de api".split(
-        "|"
-    )
+    "sqlplus|alias set|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|rocommunity|securestring"
+    "|add-mask::|issecret=true|wifi|account is|creds|d'api|chiave api|chave de api".split("|")
 )
 """Commands, calls and words in whose line what looks like a secret is one."""
 _BY_FIRST: dict[str, list[str]] = {}

@@ -414,7 +414,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     if len(heads) < 2 or any(cell[:1].isdigit() for cell in heads):
         return at
     column = len(_cells(text[begin:end], mark, at - begin)) - 1
-    if kind_of(heads[column]) in ("password", "secret", "token") and heads[column].count(" ") < 3:
+    if kind_of(heads[column]) and heads[column].count(" ") < 3:
         end = inserted.end() if inserted else end
         while match := row.match(text, end):
             begin, end, line = match.start(1), match.end(), match[1]
