@@ -111,7 +111,7 @@ password ~ secrets set ~ secrets set\s(?:.{0,200}?\s)??[A-Za-z]\w{1,60}=VALUE
 password ~ hmac(,hmac.new(,aes.new(,cipher,fernet(,jwt.,getbytes(,[]byte( ~
     (?i)(?:\b(?:\w{0,6}hmac|aes|\w{0,6}cipher\w{0,6}|fernet|jwt)(?:\.\w{1,20})?\([^"'\n]{0,60}?
     |(?:(?:jwt|sign|secur|hmac)\w{0,20}key|secret)\w{0,20}\W.{0,60}?(?:getbytes|\[\]byte)\()
-    (?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5|aes|des|rsa)([^"'\n]{8,200})["']
+    (?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5|aes|des|rsa)([^"'\n]{8,200})["'](?!\s?:)
 # Oracle's user/password@database
 password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
     (?:\bthin:|\b(?:exp|imp|expdp|impdp|sqlldr|rman)\s(?:.{0,80}?[\s=])?["']?)
@@ -189,7 +189,7 @@ _WHOLE = _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlin
 FORMATS = tuple(_format(row) for row in _WHOLE if not row.startswith("#"))
 TELLING = (
     "sqlplus|alias set|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|rocommunity|securestring"
-    "|add-mask::|issecret=true|wifi|account is|creds|d'api|chiave api|chave de api".split("|")
+    "|add-mask::|issecret=true|wifi:|wifi |account is|creds|d'api|chiave api|chave de api".split("|")
 )
 """Commands, calls and words in whose line what looks like a secret is one."""
 _BY_FIRST: dict[str, list[str]] = {}
@@ -213,14 +213,14 @@ class Looks(IntEnum):
 
 
 FOREIGN_WORDS = (
-    "kennwort|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana|jelsz|mdp"
+    "kennwort|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana|jelsz"
     "|adgangskode|kodeord|lozink|geslo|parool|парол|密码|密碼|口令|パスワード|비밀번호|암호|पासवर्ड|סיסמ"
     "|كلمة المرور|كلمة مرور|كلمة السر|كلمة سر|κωδικ|mật khẩu|รหัสผ่าน|kata sandi"
 )
 """What a password is called in other languages, without endings."""
 PASSWORD_WORDS = (
     r"pass(?:w(?:or)?[dt]|ord)|passphrase|passcode|(?<!by)(?<!com)passe?\b|pwd|(?<!b)pw\b|identified\b"
-    rf"|psk\b|(?:wi-?fi|wlan)[_. -]?(?:key|schlüssel)\b|(?:{FOREIGN_WORDS})\w{{0,3}}"
+    rf"|psk\b|(?:wi-?fi|wlan)[_. -]?(?:key|schlüssel)\b|\bmdp\b|(?:{FOREIGN_WORDS})\w{{0,3}}"
 )
 SECRET_NAME = late(
     rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"

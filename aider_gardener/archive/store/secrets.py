@@ -69,7 +69,7 @@ WINDOW_CHARS = 300
 """So far before and behind a word its form is looked for, and one that begins there so much further."""
 NAME_WORDS = (
     *"pass pw secret token credential creds key auth _api psk identif salt seed pepper _pat login".split(),
-    *("schlüssel", "密钥", "密鑰", *FOREIGN_WORDS.split("|")),
+    *("mdp", "schlüssel", "密钥", "密鑰", *FOREIGN_WORDS.split("|")),
 )
 KEY_KINDS = ("private", "static key")
 """Words of the lines that begin private keys."""
@@ -121,6 +121,8 @@ SETTING = re.compile(r"[ \t+>]*(?:[\w#;$/*-]{1,6} ){0,3}(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
+LOGIN_CHARS = 24
+"""So near behind the word a colon says that a login is told: `login for staging: ada / x`."""
 LEAD_CHARS = 32
 """So far before a value stand the words that lead to it."""
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
@@ -290,7 +292,8 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                         yield from _near(text, stop, kind, reached)
                 end = match.end() if match and match["sign"] else stop
             if kind or word in ("login", "credential", "auth", "identif"):
-                kind = kind or ("password" if len(name) - len(word) < 2 else "token")
+                is_told = name.lower() == "login" and ":" in text[stop : stop + LOGIN_CHARS]
+                kind = kind or ("password" if is_told else "token")
                 yield from _telling(text, stop, kind, searched, taken)
 
 
@@ -351,7 +354,7 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
             is_key = is_named or (is_next and len(value) in (32, 36))
             if HEX.fullmatch(value):
                 joint = "likely" if is_key else "none"
-            elif not is_named and SHAPE.fullmatch(value if is_password else value.lower()):
+            elif not is_named and SHAPE.fullmatch(value if is_password and not is_quoted else value.lower()):
                 joint = "none"
             elif not is_next and ("/" in value or (is_below and not is_password)):
                 joint = "far"
