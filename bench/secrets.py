@@ -22,9 +22,10 @@ forms, was written then; something was added by all three. "w1" and "w2" are by 
 the expressions, "x1" and "x2" by the same one, who had by then: something was added by "x1". "y1", of
 everyday terminals, settings and chats, is by somebody who had not seen the tables, "y2" by the same before
 what "y1" lacked was added; something was added by both. "z1" and "z2" are by one person who had seen neither
-tables nor texts, split by a coin; "z1" was looked at, "z2" never. So are "aa1", by which something was added,
-and "aa2", never looked at: an addition that it and the older ones had no use for went again. What nothing was
-added by says what a text of a stranger's loses.
+tables nor texts, split by a coin; "z1" was looked at, "z2" never. So are "aa1" and "bb1", by which something
+was added, "aa2", never looked at, and "bb2", of which only how many went was looked at, after every addition:
+one that they and the older ones had no use for went again, so what "bb2" has now is no figure of unseen
+texts. What nothing was added by says what a text of a stranger's loses.
 `blind` in the results has the figures from before a half was looked at. A snippet counts as found when none
 of its secrets is left, and as harmless when not a byte of it changes.
 """
@@ -50,7 +51,7 @@ MARK = "{+}"
 """Stands within each secret of the file, so that no scanner takes it for one in use."""
 HALVES = (
     *"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o p1 p2 q r s1 s2 t u1 u2 v".split(),
-    *"w1 w2 x1 x2 y1 y2 z1 z2 aa1 aa2".split(),
+    *"w1 w2 x1 x2 y1 y2 z1 z2 aa1 aa2 bb1 bb2".split(),
     "all",
 )
 SPEED_CHARS = 2_000_000

@@ -56,6 +56,7 @@ _PREFIXES = {
 """What follows the first characters of tokens that begin so."""
 
 _VALUE = r"""["']?((?<=")[^"$\n]{4,200}(?=")|(?<=')[^'\n]{4,200}(?=')|[^\s"'$<|-][^\s"'|<>]{3,200})"""
+_WORD = r"(?!(?:the|and|for|from|with|that|must|not|your?|keys?)\b)[a-z]{3,12}"
 _ROWS = r"""
 # tokens known by a mark within them, and what crypt(3) makes of passwords
 token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
@@ -91,13 +92,12 @@ cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(
 password ~  -u,"-u",'-u',-user, -a ,-auth ~
     (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client|lftp)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
     |\s--[a-z]{1,9}-auth)[ =]?["', ]{0,4}[^\s:%,"']{1,200}[:%,]([^\s"']{4,200})
-# the option that its value is glued to
-password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
-# options of one letter: of programs that mean a password by it, or beside a user's option
-password ~  -p,/p:, /p , /rp , -w , -a , -k , -n , -x , -hp ~
+# options of one letter: of programs that mean a password by it, glued to it, or beside a user's option
+password ~  -p,"-p,'-p,/p:, /p , /rp , -w , -a , -k , -n , -x , -hp ~
     (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
     |plink|pscp|security|ssh-keygen|usermod|keytool|schtasks|xfreerdp|mcrcon|signtool)\b.{0,200}?
     \s(?:-[apPwkNAX]w?[ =]{1,2}|/r?p[: ]|-h?p(?=\S*\d))
+    |\b(?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p(?=["']?[^\s"']{6})
     |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
 # a call that logs in: the text behind a user's name
 password ~ auth(,auth=(,auth ",tication(,credential(,credentials(,connect(,nection(,login(,begin(,sqli(,pdo( ~
@@ -107,10 +107,11 @@ password ~ auth(,auth=(,auth ",tication(,credential(,credentials(,connect(,necti
 password ~  -x  ~ \bsnmp\w+\b.{0,200}\s-X\s{1,9}VALUE
 # what is put into a vault by a command, whatever its name
 password ~ secrets set ~ secrets set\s(?:.{0,200}?\s)??[A-Za-z]\w{1,60}=VALUE
-# the key that a text is signed with
-password ~ hmac(,hmac.new(,getbytes(,[]byte( ~
-    (?i)(?:hmac(?:\.new)?\(|(?:(?:jwt|sign|secur|hmac)\w{0,20}key|secret)\w{0,20}\W.{0,60}?(?:getbytes|\[\]byte)\()
-    \s?(?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5)([^"'\n]{8,200})["']
+# the key that a text is signed or ciphered with
+password ~ hmac(,hmac.new(,aes.new(,cipher,fernet(,jwt.,getbytes(,[]byte( ~
+    (?i)(?:\b(?:\w{0,6}hmac|aes|\w{0,6}cipher\w{0,6}|fernet|jwt)(?:\.\w{1,20})?\([^"'\n]{0,60}?
+    |(?:(?:jwt|sign|secur|hmac)\w{0,20}key|secret)\w{0,20}\W.{0,60}?(?:getbytes|\[\]byte)\()
+    (?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5|aes|des|rsa)([^"'\n]{8,200})["'](?!\s?:)
 # Oracle's user/password@database
 password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
     (?:\bthin:|\b(?:exp|imp|expdp|impdp|sqlldr|rman)\s(?:.{0,80}?[\s=])?["']?)
@@ -140,17 +141,17 @@ password ~ echo ,printf ,<<< ~
 password ~ net use,add_user,adduser,user add ~
     (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
     (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
-# a Wi-Fi's key may have spaces
-password ~ psk=,key content ~ (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
+# what guards a Wi-Fi, a disk or a key may be words
+password ~ psk,key content,wi-fi,wifi,wlan,passphrase ~
+    (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
+    |(?:passphrase|psk|(?:wi-?fi|wlan)[ _-]?(?:key|schl.ssel|pass\w{0,6}))\b
+    (?:(?:[^"'\n:=]{0,40}?\s(?:is|ist|est|es))?\s{0,9}["']|[^"'\n:=]{0,40}?[:=]\s{0,9}["']?)
+    ((?:WORD ){2,9}WORD)(?=["'.,]|\s*$)
 # Bundler's settings of a gem host hold user:password
 password ~ bundle_,bundle config ~
     (?:\bBUNDLE_(?!BUILD__|LOCAL__|MIRROR__)(?=\w{1,99}__)\w{1,200}["']?\s?[:=]
     |\bbundle config\b.{0,60}?\s(?:https?://)?(?!build\.|local\.|mirror\.)[\w-]{1,60}(?:\.[\w-]{1,60}){1,9}/?\s)
     \s{0,9}["']?(?:(\w{16,200}):x-oauth-basic|[^\s:"'/@$<{]{1,100}:([^\s"'/@$<{][^\s"'/@]{3,200}))
-# conda's hosts take a token in the path
-token ~ /t/ ~
-    \b(?:(?:conda|repo|pkgs)\.anaconda\.(?:org|com|cloud)(?:/repo)?/t/((?=[\w-]{0,99}\d)[\w-]{8,200})
-    |[\w.-]{1,99}(?::\d{1,5})?/t/([a-z]{2}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))(?![\w-])
 # installers that print the first password at a line's end
 password ~ temporary password,password for ~
     (?i)(?:temporary password [^:\n]{0,80}|password for \S{1,80}(?=:.*\d)): (\S{6,60})$
@@ -166,30 +167,29 @@ token ~ app password,setup key,secret key,manual entry,entry key,key manually,to
     |\w+ \w+[^:\n]{0,40}(?::| is)\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
 # four to eight digits are no secret but where they are called a PIN
 pin ~ pin ,pin:,pin= ~
-    (?i)\bpin\b[^.,:\d\n"]{0,40}?(?: is| ist| lautet| est?| [eéè]|[:=])\s{0,3}(\d{4,8})(?![\w./:-])
+    (?i)\bpin\b[^.,:\d\n"]{0,40}?(?:(?: is| ist| lautet| est?| [eéè]|:)\s{0,3}|=)(\d{4,8})(?![\w./:-])
 # codes that replace a second factor
 pin ~ recovery code,backup code ~
     (?i)(?:recovery|backup) codes?\b.{0,80}?(?::|are|\n)((?:\s{1,9}(?:[-*] |\d{1,2}[.)] |and )?
     (?=[a-z-]{0,20}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){0,4},?(?=\s|$)){2,20})
 # the words of a wallet
-phrase ~ mnemonic,seed phrase,recovery phrase ~
-    (?i)(?:mnemonic|phrase)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
+phrase ~ mnemonic,phrase,seed,bip39,bip-39,wallet ~
+    (?i)(?:mnemonic|phrase|seed|bip-?39|wallet)\b[^\n]{0,60}?\W((?:WORD[ ,]{1,2}){11,23}WORD)\b
 """
 """Tokens without a prefix, and credentials that are known by what stands around them: why, then kind, words,
 and form; a line that is indented goes on with the one before."""
 
 
 def _format(row: str) -> Format:
-    kind, words, form = row.replace("VALUE", _VALUE).split(" ~ ", 2)
+    kind, words, form = row.replace("VALUE", _VALUE).replace("WORD", _WORD).split(" ~ ", 2)
     return Format(kind, tuple(words.split(",")), late(form, re.ASCII | re.MULTILINE))
 
 
 _WHOLE = _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()
 FORMATS = tuple(_format(row) for row in _WHOLE if not row.startswith("#"))
 TELLING = (
-    "sqlplus|alias set|host add|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|com2sec"
-    "|rocommunity|rwcommunity|tacacs-|radius-|isakmp|securestring|add-mask::|issecret=true|wifi:|creds|jwt."
-    "|zugangsdaten|d'api|clé api|chiave api|chave api|clave api|chave de api|clave de api".split("|")
+    "sqlplus|alias set|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|rocommunity|securestring"
+    "|add-mask::|issecret=true|wifi:|wifi |account is|creds|d'api|chiave api|chave de api".split("|")
 )
 """Commands, calls and words in whose line what looks like a secret is one."""
 _BY_FIRST: dict[str, list[str]] = {}
@@ -212,17 +212,20 @@ class Looks(IntEnum):
     NONE, WORD, MIX, RANDOM, STRONG, NEVER = range(6)
 
 
+FOREIGN_WORDS = (
+    "kennwort|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana|jelsz"
+    "|adgangskode|kodeord|lozink|geslo|parool|парол|密码|密碼|口令|パスワード|비밀번호|암호|पासवर्ड|סיסמ"
+    "|كلمة المرور|كلمة مرور|كلمة السر|كلمة سر|κωδικ|mật khẩu|รหัสผ่าน|kata sandi"
+)
+"""What a password is called in other languages, without endings."""
 PASSWORD_WORDS = (
-    r"pass(?:w(?:or)?[dt]|ord)|passphrase|passcode|(?<!by)(?<!com)passe?\b|pwd|(?<!b)pw\b"
-    r"|psk\b|identified\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
-    r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|kodeord|lozink[ae]|\bgeslo|\bparool|парол\w{0,2}|密码|密碼|口令"
-    r"|パスワード|비밀번호|암호"
-    r"|كلمة (?:ال)?(?:مرور|سر)|पासवर्ड|סיסמ[הא]|κωδικ(?:ός|ό)\b|mật khẩu|รหัสผ่าน|kata sandi|\bmdp\b"
+    r"pass(?:w(?:or)?[dt]|ord)|passphrase|passcode|(?<!by)(?<!com)passe?\b|pwd|(?<!b)pw\b|identified\b"
+    rf"|psk\b|(?:wi-?fi|wlan)[_. -]?(?:key|schlüssel)\b|\bmdp\b|(?:{FOREIGN_WORDS})\w{{0,3}}"
 )
 SECRET_NAME = late(
     rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed|pepper)$"
-    r"|(?:api|access|auth|private|client|account|service|encryption|record|wi-?fi|wlan|unseal"
+    r"|(?:api|access|auth|private|client|account|service|encryption|record|unseal"
     r"|master|app|licen[cs]e|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
     r"|signing[_. -]key|(?:zugangs|zugriffs|lizenz)schlüssel|密钥|密鑰"
 )
@@ -252,10 +255,8 @@ NO_VALUE = late(
     r"""(?ix)^(?:
     [<\[{(%*.\#^\\].*|.*(?:\$\{|\{\{|%s|<[a-z_ -]+>).*  # a template
     |.*(?:\.\.\.|…|x{5}|\*{3}|\[a-z|\[0-9|\\[sdwb]).*  # a part, a pattern
-    |\$[a-z_(].*|!(?:vault|secret|env)|0x(?:[\da-f]{1,16}|[\da-f]{40})  # a look-up, an address
-    |(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*|your[_ -].*  # a reader's
+    |\$[a-z_(].*|!(?:vault|secret|env)|0x(?:[\da-f]{1,16}|[\da-f]{40})|your[_ -].*  # a look-up, an address
     |[,+;)}&?:|=].*[(){};=].*|[a-z_]{2,40}=[^=].*|(?:required|string)\|.*  # code, a setting, a form's rule
-    |(?:null|true|false|\w{1,2}(?=.(?:\s|$)))[,;].*  # an argument and what follows
     |-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?  # an option
     |\d{1,4}|[\d./%:]*[./%:][\d./%:]*|\d{4}-\d\d-\d\d[t\d:.z+-]*|\W+  # a number, a time, signs
     |(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?  # a type

@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator
 
 from aider_gardener.archive.store.looks import (
+    FOREIGN_WORDS,
     FORMATS,
-    MIXED,
     STRONG,
     TELLING,
     TOKEN,
@@ -67,11 +67,9 @@ LINES = re.compile(
 
 WINDOW_CHARS = 300
 """So far before and behind a word its form is looked for, and one that begins there so much further."""
-NAME_WORDS = tuple(
-    "pass|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|pepper|_pat|login"
-    "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
-    "|jelsz|adgangskode|kodeord|lozink|geslo|parool|парол|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호"
-    "|كلمة المرور|كلمة مرور|كلمة السر|كلمة سر|पासवर्ड|סיסמ|κωδικ|mật khẩu|รหัสผ่าน|kata sandi|mdp".split("|")
+NAME_WORDS = (
+    *"pass pw secret token credential creds key auth _api psk identif salt seed pepper _pat login".split(),
+    *("mdp", "schlüssel", "密钥", "密鑰", *FOREIGN_WORDS.split("|")),
 )
 KEY_KINDS = ("private", "static key")
 """Words of the lines that begin private keys."""
@@ -87,14 +85,16 @@ ASSIGNED = late(
     rf"""(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
-    # <password>x</password>
-    |(?:["']?|[ ][^<>]{{1,200}})>(?P<element>[^\s<>]{{4,4000}})(?=</)
+    # <password>x</password>, <key>password</key><string>x</string>
+    |(?:(?:</\w{{1,40}}>\s{{0,40}}<\w{{1,40}})?|["']|[ ][^<>]{{1,200}})>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
     |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}
     (?::{_GAP}[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
     (?P<sign>[:?]=|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?
-    |[是为は](?={_GAP}「?[!-~]{{6,60}}(?:[\s,。、」]|です|\Z))  # password is x
-    |[ ][|\u2014\u2013][ ]){_GAP}  # the next cell, or behind a dash
+    |[是为は](?={_GAP}「?[!-~]{{6,60}}(?:[\s,。、」]|です|\Z))){_GAP}  # password is x
+    # name: PASSWORD, value: x
+    |{_OPEN}(?P<given>[,=>]{{0,3}}\s{{1,40}}["']?(?i:value|default|body|string)
+    (?:\(\d{{1,5}}\)|["']?[ \t]{{0,9}}[:=]>?){_GAP})
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
@@ -121,39 +121,39 @@ SETTING = re.compile(r"[ \t+>]*(?:[\w#;$/*-]{1,6} ){0,3}(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
+LOGIN_CHARS = 24
+"""So near behind the word a colon says that a login is told: `login for staging: ada / x`."""
 LEAD_CHARS = 32
 """So far before a value stand the words that lead to it."""
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 _LONG = rf"(?=[^{_NEITHER}]{{6}})"
 _VALUE = rf"(?:[\w.@-]{{1,40}}[=:]{{1,2}}(?=[^\s=/]))?(?P<value>[^{_NEITHER}]{{5,200}}[^{_NEITHER}.:?])"
-CANDIDATE = re.compile(_LONG + _VALUE)
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}]){_LONG}(?:(?=\*{{3}})|(?=[^{_NEITHER}\d]*\d)(?=[^{_NEITHER}]*?[^\W\d_])){_VALUE}"
 )
-"""A candidate that looks like a secret, letters and digits in one, or stands where one stood: ***."""
+"""A value that looks like a secret, letters and digits in one, or stands where one stood: ***."""
 NEAR_VALUE = re.compile(
     rf"[\d*](?:(?<=\*)\*\*|(?<=\d)(?<!\d\d)(?:[^{_NEITHER}]{{4}}|(?<=[^{_NEITHER}]{{4}}\d)))"
 )
 """What stands in each that has eight characters: a number's first digit with four beside it. Most lines have
 none, and it is looked for in a tenth of the time."""
-GIVEN_WORD = re.compile(r"[bdsvſBDSV](?i:ody|efault|tring|alue)[\"' \t:=>(]")
-"""A word of GIVEN: behind it every candidate counts."""
+NAMED_BEHIND = late(
+    r"\s{1,9}(?:[#(]|//|--|<-|(?:is|as|ist|est|es)\b)[ ]?(?:[\w']{1,20}[ ]){0,3}?[\w'-]+"
+    r"(?=[ \t]*(?:[^\w\s.'-]|\.?(?:[\r\n]|\Z))|[ ](?:of|for|in|on|from|to|and|but|gives|fails)\b)"
+)
+"""What stands from a value to the end of its name: `is the access token`, `# webhook secret`."""
 SENTENCE_END = re.compile(r"[.!]|[\r\n\t]|\Z")
 LED = late(
     r"(?:[:=>→：(\]?<›»]|は|是"
     r"|(?:\W(?:is|was|to|as|\d|ist|lautet|est|es|é|è|er|je)|'s)(?: still| now)?)[\s\[({-]{0,8}\Z"
 )
-GIVEN = re.compile(
-    r"(?:(?:[vV](?i:alue)|--(?i:body)|[sſS](?i:tring)\(\d{1,5}\))[\"']?[ \t:=>]{1,9}"
-    r"|(?:[dD](?i:efault)|[bB](?i:ody)|[sſS](?i:tring))[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)\W{0,2}\Z"
-)
-PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
+PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}|[A-Za-z\d+/]{43}=|[A-Za-z\d+/]{86}==")
 HASHED = late(r"hash|sha|md5|digest|sum|fingerprint|commit|revision|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
 """What a run of hexadecimal digits behind it is, in small letters."""
 SIGN = re.compile(r"[!*^#&~$%]")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"
+    r"[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+[tT][\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}(?::\d+){0,2}|[\d.]\.\d+)"
     r"|[\d.]+[a-z%]{1,3}|[\w.-]+[~=:]+[\w.-]{1,7}|.*sha-?\d{1,3}|argon2\w{0,2}|v?\d+\.\d+\.\S*"
 )
 """Ids, hashes, times, addresses, versions and files, in small letters."""
@@ -282,7 +282,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 match = ASSIGNED.match(text, stop)
                 joint = _joint(text, start, stop, match) if match else "none"
                 value = match[match.lastgroup or 0].strip("\\\"'") if match else ""
-                if match and _is_value(kind, value, joint):
+                if match and looks(value) >= NEEDS[joint][KINDS.index(kind)]:
                     taken.add(span := match.span(match.lastgroup or 0))
                     yield *span, "password" if kind == "password" else "secret"
                 elif not value.startswith("***"):  # where one stood
@@ -290,31 +290,29 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                         below = yield from _below(text, at)
                     if not (match and match["sign"]) and text[stop : stop + 1] != ".":
                         yield from _near(text, stop, kind, reached)
-                end = match.end() if match and match["bare"] and match["sign"] else stop
+                end = match.end() if match and match["sign"] else stop
             if kind or word in ("login", "credential", "auth", "identif"):
-                yield from _telling(text, stop, kind or "secret", searched, taken)
-
-
-def _is_value(kind: str, value: str, joint: str) -> bool:
-    """Whether a value looks as a secret must look that stands so beside its name."""
-    need = NEEDS[joint][KINDS.index(kind)]
-    return need is not Looks.NEVER and looks(value) >= need
+                is_told = name.lower() == "login" and ":" in text[stop : stop + LOGIN_CHARS]
+                kind = kind or ("password" if is_told else "token")
+                yield from _telling(text, stop, kind, searched, taken)
 
 
 def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     """How a value is joined to its name, a key of NEEDS."""
-    how, sign, name = match.lastgroup or "", match["sign"] or "", text[start:stop]
+    how, name = match.lastgroup or "", text[start:stop]
+    sign = ":" if match["given"] else match["sign"] or ""
     joined, before = text[stop : match.start(how)], text[max(0, start - 8) : start]
     follows = text[match.end() : match.end() + 1]
     is_option = before.endswith(("ENV ", " -", "--")) or "BY" in joined
     if follows in tuple("({[]$") or (sign == ":" and PATH_BEHIND.search(before)):
         return "none"
-    if sign[:1] == " ":  # the next cell of a table
-        return "none" if follows.strip() else "beside"
+    if how == "element" and "</" in joined and text[start - 1 : start] != ">":  # a word of the one before
+        return "none"
     if match["call"]:  # what stands in a call or in brackets is often a name
         return "beside"
     line = text.rfind("\n", max(0, start - 80), start) + 1
-    is_line = bool(SETTING.match(text, line, start) and VALUE_END.match(text, match.end()))
+    is_first = match["given"] or SETTING.match(text, line, start)
+    is_line = bool(is_first and VALUE_END.match(text, match.end()))
     if how not in ("bare", "words"):
         is_set = sign[-2:] not in ("", "==", "!=")  # what a value is compared with is often a word of a test
         is_set = is_set or is_option or how == "element" or name.isupper() or (is_line and not sign)
@@ -340,37 +338,29 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
     leads, is_password = at, kind == "password"
     while True:
         last = leads + NEAR_CHARS
-        is_giving = GIVEN_WORD.search(text, leads, last) is not None
-        for match in CANDIDATE.finditer(text, leads, last) if is_giving else _likely(text, leads, last):
+        for match in _likely(text, leads, last):
             value, (begin, end) = match["value"], match.span("value")
             if value.startswith("***") or (kind, end) in reached:  # where one stood or was found
                 return
-            lead = text[max(leads, begin - LEAD_CHARS) : begin]
-            is_given = is_giving and GIVEN.search(lead) is not None
-            if not is_given and (len(value) < 8 or match.start() < begin or not MIXED.match(value)):
+            gap, follows = text[leads:begin], text[end : end + 3]
+            is_quoted = text[begin - 1] in "\"'`>" and follows[:1] in tuple("\"'`<")
+            is_below = "\n" in gap
+            is_part = match.start() < begin or (is_below and not (is_quoted or SENTENCE_END.match(follows)))
+            if is_part or len(value) < 8:
                 continue
-            gap, before, follows = text[leads:begin], text[begin - 1], text[end : end + 3]
-            is_quoted, is_below = before in "\"'`>" and follows[:1] in tuple("\"'`<"), "\n" in gap
-            is_alone = is_quoted or ((is_below or is_given) and SENTENCE_END.match(follows) is not None)
-            if is_below and not is_alone:
-                continue
-            is_led = is_quoted or is_given or LED.search(lead) is not None
+            is_led = is_quoted or LED.search(gap[-LEAD_CHARS:]) is not None
             is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
             is_next = is_below and not gap.rpartition("\n")[2].strip()
-            is_key = (is_named and len(value) >= 16) or (is_next and len(value) in (32, 36))
-            is_hex = HEX.fullmatch(value) and not is_key
-            is_shaped = is_hex or (not is_named and SHAPE.fullmatch(value.lower()))
-            if is_given:
-                joint = "text" if is_alone else "likely"
-            elif is_next and not is_shaped:
-                joint = "likely"
-            elif is_shaped:
+            is_key = is_named or (is_next and len(value) in (32, 36))
+            if HEX.fullmatch(value):
+                joint = "likely" if is_key else "none"
+            elif not is_named and SHAPE.fullmatch(value if is_password and not is_quoted else value.lower()):
                 joint = "none"
-            elif "/" in value or (is_below and not is_password):
+            elif not is_next and ("/" in value or (is_below and not is_password)):
                 joint = "far"
             else:
-                joint = "likely" if is_led else "none"
-            if _is_value(kind, value, joint):
+                joint = "likely" if is_next or is_led else "none"
+            if looks(value) >= NEEDS[joint][KINDS.index(kind)]:
                 reached.add((kind, end))
                 yield begin, end, "password" if is_password else "secret"
                 leads = end
@@ -394,7 +384,9 @@ def _telling(text: str, at: int, kind: str, searched: dict[Span, str], taken: se
         is_mixed = is_cased and (kind in ("", "password") or STRONG.fullmatch(value))
         is_odd = is_mixed or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
-        need = Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM
+        named = NAMED_BEHIND.match(text, last, end + 1) if kind not in ("", "key") else None
+        is_named = named is not None and named.end() == at and not HASHED.search(text[last:at].lower())
+        need = Looks.MIX if is_enough else Looks.RANDOM if is_named or not kind else Looks.NEVER
         if need is Looks.NEVER or (first, last) in taken or SHAPE.fullmatch(value.lower()):
             continue
         if not HASHED.search(text[max(begin, first - 16) : first].lower()) and looks(value) >= need:
@@ -425,7 +417,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     if len(heads) < 2 or any(cell[:1].isdigit() for cell in heads):
         return at
     column = len(_cells(text[begin:end], mark, at - begin)) - 1
-    if kind_of(heads[column]) in ("password", "secret", "token") and heads[column].count(" ") < 3:
+    if kind_of(heads[column]) and heads[column].count(" ") < 3:
         end = inserted.end() if inserted else end
         while match := row.match(text, end):
             begin, end, line = match.start(1), match.end(), match[1]

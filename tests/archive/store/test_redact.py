@@ -114,6 +114,18 @@ def test_secrets_go(frame: str, secret: str) -> None:
         "mysql --login-path=x <<< 'select 1;'",
         "backup codes are in vault2, see page3\nmake test4",
         "secretsmanager: eu-central-1",
+        "const pin = 2048; int pin = 1337",
+        f"{HEX[:16] * 2}01234567 is the commit that broke the token",
+        f"{HEX[:16] * 2}01234567 (token refresh)",
+        f"{HEX[:16] * 2}  # md5 of the token",
+        'Cipher.getInstance("AES/CBC/PKCS5Padding")',
+        'jwt.decode(id_token, options={"verify_signature": False})',
+        "see ``Retry.DEFAULT``. Pass a\n    :class:`~urllib3.util.retry.Retry` object",
+        "'amdplpa': {'id': 'AMDPLPA', 'deprecated': False}",
+        "the login via OAuth2Client fails",
+        "<string>Unlock your passwords</string>\n<key>CFBundleIdentifier</key>",
+        'type C struct {\n\tPassword string `json:"password"`\n}',
+        'the passphrase is "not set" or "please try again later"',
         "'password' => 'string|min:8'",
         'bucket.Put([]byte("answer-key"), []byte("user:1234"))',
         "which version did I pass?\n0.15.0-rc.1\n",
@@ -338,11 +350,6 @@ def test_a_very_long_text_is_redacted_as_a_short_one(monkeypatch: pytest.MonkeyP
 def test_a_value_near_its_name_goes_wherever_its_digit_stands(digit_at: int) -> None:
     value = "wBkDfGhK"[:digit_at] + "7" + "wBkDfGhK"[digit_at + 1 :]
     assert value not in redact(f"password of ana\n\n{value}\n").text
-
-
-@pytest.mark.parametrize("word", ["New value: ", "BODY = ", "Default: ", "string: ", "--body "])
-def test_a_word_goes_where_one_behind_its_name_gives_it(word: str) -> None:
-    assert "hunterx" not in redact(f"The password of ana was reset. {word}hunterx\n").text
 
 
 HEADINGS = st.lists(st.sampled_from(["password", "user", "a", '"', "'", ",", ", ", "|", "  ", "\t", "x1"]))
