@@ -152,6 +152,10 @@ password ~ bundle_,bundle config ~
     (?:\bBUNDLE_(?!BUILD__|LOCAL__|MIRROR__)(?=\w{1,99}__)\w{1,200}["']?\s?[:=]
     |\bbundle config\b.{0,60}?\s(?:https?://)?(?!build\.|local\.|mirror\.)[\w-]{1,60}(?:\.[\w-]{1,60}){1,9}/?\s)
     \s{0,9}["']?(?:(\w{16,200}):x-oauth-basic|[^\s:"'/@$<{]{1,100}:([^\s"'/@$<{][^\s"'/@]{3,200}))
+# conda's hosts take a token in the path
+token ~ /t/ ~
+    \b(?:(?:conda|repo|pkgs)\.anaconda\.(?:org|com|cloud)(?:/repo)?/t/((?=[\w-]{0,99}\d)[\w-]{8,200})
+    |[\w.-]{1,99}(?::\d{1,5})?/t/([a-z]{2}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))(?![\w-])
 # installers that print the first password at a line's end
 password ~ temporary password,password for ~
     (?i)(?:temporary password [^:\n]{0,80}|password for \S{1,80}(?=:.*\d)): (\S{6,60})$

@@ -131,6 +131,8 @@ def test_what_is_no_value_stays(form: str) -> None:
         ("export BUNDLE_GEMS__ACME__COM=ana:gartentor", "gartentor"),
         ("bundle config set --global gems.contribsys.com 4c9d2e7f:a81b36d0", "a81b36d0"),
         (f"bundle config --local github.com {'ab01' * 10}:x-oauth-basic", "ab01ab01"),
+        ("- https://conda.anaconda.org/t/a1b2c3d4e5f6/acme/linux-64", "a1b2c3d4e5f6"),
+        ("https://c.acme.io/t/ac-0a1b2c3d-1111-2222-3333-444455556666/get/x", "0a1b2c3d"),
         ("DB_PASSWORD_2=gartentor", "gartentor"),
         ("password: k;Lm2pZ!w", "k;Lm2pZ!w"),
         ("the PIN is 4829", "4829"),
