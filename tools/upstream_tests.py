@@ -153,9 +153,11 @@ class Run:
     def environment(self) -> dict[str, str]:
         """This process's variables without anything that tells aider about models, keys or proxies."""
         private = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "GIT_", "PYTEST_", "COV_")
+        with STARTING:  # meanwhile they are those of another run
+            found = dict(os.environ)
         kept = {
             name: value
-            for name, value in os.environ.items()
+            for name, value in found.items()
             if not name.startswith(private) and not name.upper().endswith(("_API_KEY", "_PROXY", "_TOKEN"))
         }
         temporary = str(self.folder / "tmp")
