@@ -37,6 +37,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ class Snippet:
     text: str
     secrets: tuple[str, ...]
 
-    @property
+    @cached_property
     def is_right(self) -> bool:
         """Whether redaction does with it what it should."""
         left = redact(self.text).text

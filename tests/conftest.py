@@ -118,8 +118,23 @@ def remember_vectors() -> None:
     ENCODER.embed = embed  # type: ignore[method-assign]  # reason: only this process's one encoder
 
 
+def remember_tokens() -> None:
+    """Let a tokenizer read a text once in a process: aider counts its own instructions with every prompt."""
+    from tiktoken import Encoding
+
+    read = Encoding.encode
+    known = functools.lru_cache(5_000)(functools.partial(read, disallowed_special=()))
+
+    def encode(coding: Encoding, text: str, **options: Any) -> list[int]:
+        is_counted = options == {"disallowed_special": ()}  # as litellm counts
+        return [*known(coding, text)] if is_counted else read(coding, text, **options)
+
+    Encoding.encode = encode  # type: ignore[assignment, method-assign]  # reason: only in this process
+
+
 price_table = enter_sandbox()
 remember_vectors()
+remember_tokens()
 deny_network(attempts.append)
 # Examples are made and tried on machines that do other work too: no law is broken by taking long.
 SLOW = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)

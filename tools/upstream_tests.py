@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import multiprocessing
 import os
 import platform
 import shutil
@@ -23,6 +24,9 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Lock
+from typing import Any
+from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "upstream"
@@ -38,6 +42,12 @@ WORST_FIRST = ("error", "failed", "skipped", "passed")
 SETTINGS = ("without", "with")
 LIMIT_SECONDS = 1_200
 PROGRESS_SECONDS = 20.0
+
+METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+PROCESSES: Any = multiprocessing.get_context(METHOD)
+if METHOD == "forkserver":  # what takes longer to import than most runs take, and is the same in all of them
+    PROCESSES.set_forkserver_preload(["litellm", "pytest"])
+STARTING = Lock()
 
 Outcomes = Mapping[str, str]
 
@@ -143,9 +153,11 @@ class Run:
     def environment(self) -> dict[str, str]:
         """This process's variables without anything that tells aider about models, keys or proxies."""
         private = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "GIT_", "PYTEST_", "COV_")
+        with STARTING:  # meanwhile they are those of another run
+            found = dict(os.environ)
         kept = {
             name: value
-            for name, value in os.environ.items()
+            for name, value in found.items()
             if not name.startswith(private) and not name.upper().endswith(("_API_KEY", "_PROXY", "_TOKEN"))
         }
         temporary = str(self.folder / "tmp")
@@ -170,16 +182,12 @@ class Run:
 
     def start(self) -> None:
         """Start pytest; its output goes to build/upstream/<setting>.log."""
-        command = [sys.executable, "-m", "pytest", "-p", "upstream_plugin", "-p", "no:cacheprovider"]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [*command, "-q", "-rfE", "--tb=short", "--durations=10", *self.tests],
-                cwd=self.work,
-                env=self.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+        self.log.unlink(missing_ok=True)
+        options = ["-p", "upstream_plugin", "-p", "no:cacheprovider", "-q", "-rfE", "--tb=short"]
+        arguments, environ = [*options, "--durations=10", *self.tests], self.environment()
+        self.process = PROCESSES.Process(target=run_tests, args=(arguments, self.work, environ, self.log))
+        with STARTING, patch.dict(os.environ, environ, clear=True):  # what it is forked off begins with these
+            self.process.start()
 
     def outcomes(self) -> dict[str, str]:
         """The worst outcome that any phase of each test reported."""
@@ -189,6 +197,20 @@ class Run:
             name, outcome = report["name"], report["outcome"]
             found[name] = min(found.get(name, outcome), outcome, key=badness)
         return found
+
+
+def run_tests(arguments: Sequence[str], work: Path, environ: Mapping[str, str], log: Path) -> None:
+    """Be the process of one run."""
+    os.environ.clear()  # what it was forked off may have begun in another one
+    os.environ.update(environ)
+    os.chdir(work)
+    sys.path[:0] = [str(work), *environ["PYTHONPATH"].split(os.pathsep)]
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for number in (1, 2):
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    import pytest
+
+    sys.exit(pytest.main([*arguments]))
 
 
 def badness(outcome: str) -> int:
@@ -214,7 +236,7 @@ def wait_for(
         run.start()
     begun = shown = time.monotonic()
     try:
-        while any(run.process.poll() is None for run in runs):
+        while any(run.process.is_alive() for run in runs):
             time.sleep(0.2)
             now = time.monotonic()
             if now - begun > limit_seconds:
@@ -226,10 +248,11 @@ def wait_for(
     finally:
         for run in runs:
             run.process.kill()
+            run.process.join()
     for run in runs:
         ends = (0, 1, 2) if may_break_off else (0, 1)
-        if run.process.returncode not in ends or not run.outcomes():
-            raise RunFailed(f"the run {run.setting} ended with {run.process.returncode}, see {run.log}")
+        if run.process.exitcode not in ends or not run.outcomes():
+            raise RunFailed(f"the run {run.setting} ended with {run.process.exitcode}, see {run.log}")
 
 
 def run_again(source: Path, folder: Path, names: Sequence[str]) -> list[str]:

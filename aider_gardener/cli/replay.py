@@ -111,7 +111,7 @@ def replay(
             "name a recorded session's folder, an .aider.chat.history.md or a .jsonl of Claude Code"
         )
     json_file = Path(json_target) if json_target not in (None, "-") else None
-    check_targets(json_file, plot, html)
+    check_targets(json_file, plot, html, dump_prompts and dump_prompts / "1-1.json")
     jobs = jobs_for(paths, names, model, dump_dir=dump_prompts, **host)
     results = replayed(jobs)
     report = make_report(results, notes(jobs, results))
@@ -143,9 +143,9 @@ def variant_names(given: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def check_targets(json_file: Path | None, plot: Path | None, html: Path | None) -> None:
+def check_targets(json_file: Path | None, plot: Path | None, html: Path | None, prompt: Path | None) -> None:
     """Raise UsageError, before anything is played, for a file that cannot be written or drawn."""
-    for target in filter(None, (json_file, plot, html)):
+    for target in filter(None, (json_file, plot, html, prompt)):
         check_place(target)
     if plot is not None:
         from aider_gardener.replay.show.chart import check_suffix

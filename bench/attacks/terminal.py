@@ -10,10 +10,8 @@ terminals; what they are given holds if nothing in it is a control or turns the 
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import io
-import json
 import os
 import random
 import re
@@ -30,7 +28,7 @@ from typing import Any
 
 import click
 
-from bench.attacks.results import environment, keep, parser_of
+from bench.attacks.results import environment, in_child, keep, parser_of
 from bench.model_server import keep_prices
 
 WORD = "kestrel"
@@ -340,22 +338,21 @@ def attack(seed: int) -> dict[str, list[int]]:
 
 def outcome_of(seed: int) -> dict[str, list[int]]:
     """The same in a process of its own."""
-    environ = environment(Path(tempfile.gettempdir())) | {"OPENAI_API_KEY": "any"}
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.attacks.terminal", "--one", str(seed)],
-        cwd=tempfile.gettempdir(), env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=True,
-    )  # fmt: skip
-    made: dict[str, list[int]] = json.loads(done.stdout.splitlines()[-1])
-    return made
+
+    def work() -> dict[str, list[int]]:
+        environ = environment(Path(tempfile.gettempdir())) | {"OPENAI_API_KEY": "any"}
+        os.environ.clear()
+        os.environ.update(environ)
+        return attack(seed)
+
+    found: dict[str, list[int]] | str | None = in_child(work)
+    assert isinstance(found, dict), found
+    return found
 
 
 def main() -> int:
     parser = parser_of(__doc__, projects=8, seed=1)
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.one is not None:
-        print("\n" + json.dumps(attack(options.one)))
-        return 0
     sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for seed in range(options.seed, options.seed + options.projects):
         for command, row in outcome_of(seed).items():

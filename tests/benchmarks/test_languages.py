@@ -33,6 +33,7 @@ def test_a_run_has_a_row_for_each_language(
     file = tmp_path / "languages.json"
     few = {code: LANGUAGES[code] for code in ("en", "ko")}
     monkeypatch.setattr(languages, "LANGUAGES", few)
+    monkeypatch.setattr(languages, "OTHERS", 20)
     monkeypatch.setattr(languages, "loading", lambda _choice: LetterCounts)
     assert languages.main(["--json", str(file)]) == 0
     assert [row["language"] for row in json.loads(file.read_text("utf-8"))["rows"]] == list(few.values())

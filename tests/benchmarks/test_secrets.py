@@ -8,11 +8,17 @@ from pathlib import Path
 import pytest
 
 from bench import secrets
-from bench.secrets import MARK, SNIPPETS, main, rates, snippets
+from bench.secrets import MARK, SNIPPETS, Snippet, main, rates, snippets
 
 
-def test_each_half_has_secret_and_harmless_ones_and_none_stands_as_it_would_be_in_use() -> None:
-    given = snippets()
+@pytest.fixture(scope="module")
+def given() -> list[Snippet]:
+    return snippets()
+
+
+def test_each_half_has_secret_and_harmless_ones_and_none_stands_as_it_would_be_in_use(
+    given: list[Snippet],
+) -> None:
     figures = rates(given)
     assert len({one.id for one in given}) == len(given) == 4_839
     assert all(figures[half]["secrets"] and figures[half]["harmless"] for half in figures)
@@ -24,12 +30,16 @@ def test_each_half_has_secret_and_harmless_ones_and_none_stands_as_it_would_be_i
 
 
 def test_figures_are_written_and_what_is_wrong_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    given: list[Snippet],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setattr(secrets, "snippets", lambda: given)
     monkeypatch.setattr(secrets, "SPEED_CHARS", 20_000)
     assert main(["--json", str(tmp_path / "now.json"), "--misses", "all"]) == 0
     every = json.loads((tmp_path / "now.json").read_text("utf-8"))["rates"]["all"]
     told = capsys.readouterr().out
     assert f"{every['gone']}/{every['secrets']} gone" in told
-    assert all(f"\n{one.id}: " in told for one in snippets() if not one.is_right)
+    assert all(f"\n{one.id}: " in told for one in given if not one.is_right)
     assert every["gone"] < every["secrets"]

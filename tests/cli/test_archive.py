@@ -16,7 +16,7 @@ from made_entries import entry
 from made_lines import bytes_of, written
 
 from aider_gardener.archive import store as archive_store
-from aider_gardener.archive.store import Store, lines, open_store
+from aider_gardener.archive.store import Store, database, lines, open_store
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError
@@ -46,8 +46,9 @@ def test_verify_ends_with_1_when_an_original_is_not_what_it_was(archive: Path) -
 
 
 def test_verify_that_finds_the_file_damaged_as_it_opens_it_ends_with_1_and_says_so_once(
-    archive: Path,
+    archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(database, "FALTERING_SECONDS", 0.1)
     (archive / "gardener.db.copy").unlink(missing_ok=True)
     (archive / "gardener.db").write_bytes(b"hello\n")
     found = store(archive, "verify")

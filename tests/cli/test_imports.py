@@ -148,7 +148,7 @@ def test_two_imports_at_once_wait_for_each_other(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(database, "NETWORK_BUSY_MILLISECONDS", 100)
     other = apsw.Connection(str(tmp_path / "store" / "gardener.db"))
     other.execute("BEGIN IMMEDIATE")
-    ends = threading.Timer(1.0, lambda: other.execute("ROLLBACK"))
+    ends = threading.Timer(0.5, lambda: other.execute("ROLLBACK"))
     ends.start()
     done = CliRunner().invoke(main, words)
     ends.join()

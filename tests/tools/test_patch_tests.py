@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import multiprocessing
 from pathlib import Path
 from typing import Any
 
 import patch_tests
 import pytest
+import upstream_tests
 from made_tree import SERIES
 from patch_tests import Bench, Job, ending, main, names_of, own, prefix_row, source_of
 from upstream_tests import RunFailed
@@ -100,6 +102,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Runs and results are kept here, not in the build folder."""
     monkeypatch.setattr(patch_tests, "BUILD", tmp_path / "build")
     monkeypatch.setattr(patch_tests, "RESULTS", tmp_path / "patches.json")
+    monkeypatch.setattr(upstream_tests, "PROCESSES", multiprocessing.get_context("spawn"))  # two runs are few
     return tmp_path
 
 

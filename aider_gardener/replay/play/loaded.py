@@ -1,6 +1,6 @@
-"""Imported by the process that replays are forked off: the host, the core, and the encoding of the model that
-a replay has by default. What it holds none of them loads; the encoding none could, without a network: all
-counts would be 0.
+"""Imported by the process that replays are forked off: the host, the core, the lexers of its map, and the
+encoding of the model that a replay has by default. What it holds none of them loads; the encoding none could,
+without a network: all counts would be 0.
 
 A Ctrl-C ends it without a word: Python's answer would be a traceback of the imports.
 """
@@ -28,6 +28,7 @@ for name in (
     importlib.import_module(name)
 
 with suppress(Exception):  # reason: a replay that needs it tells of the fault
+    importlib.import_module("pygments.lexers").guess_lexer_for_filename("a.py", "")  # which loads them all
     import tiktoken
 
     from aider_gardener.replay.play.variants import Job

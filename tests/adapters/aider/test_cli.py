@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from aider.commands import Commands
 from click.testing import CliRunner
 
+from aider_gardener.adapters.aider import cli
 from aider_gardener.cli.root import main as gardener
 from bench.model_server import ModelServer
 
@@ -27,17 +29,16 @@ WATCHED = (
 """The program, which says at its end what of the heavy libraries it has loaded."""
 
 
-def test_an_unsupported_aider_runs_as_it_is() -> None:
-    code = (
-        "import sys; from aider.commands import Commands; del Commands._clear_chat_history\n"
-        "sys.argv = ['aider-gardener', '--version']\n"
-        "from aider_gardener.adapters.aider.cli import main; main()"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0
-    assert "0.86.2" in run.stdout
-    assert run.stderr.count("\n") == 1
-    assert "running aider without the gardener" in run.stderr
+def test_an_unsupported_aider_runs_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delattr(Commands, "_clear_chat_history")
+    monkeypatch.setattr(sys, "argv", ["aider-gardener", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert not ended.value.code and "0.86.2" in out
+    assert err.count("\n") == 1 and "running aider without the gardener" in err
 
 
 @pytest.mark.parametrize(

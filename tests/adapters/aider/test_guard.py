@@ -10,6 +10,7 @@ import logging
 import pkgutil
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -82,6 +83,17 @@ def named(place: Place) -> str:
     return f"{module_of(place)}.{f'{owner.__qualname__}.' if inspect.isclass(owner) else ''}{name}"
 
 
+@cache
+def known() -> dict[int, list[Place]]:
+    """Where in our modules each value is known, by its identity."""
+    found = defaultdict[int, list[Place]](list)
+    for name, module in sys.modules.items():
+        if name.startswith("aider_gardener"):
+            for key, value in vars(module).items():
+                found[id(value)].append((module, key))
+    return found
+
+
 @contextmanager
 def replaced(place: Place, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Iterator[None]:
     """The function wrapped wherever it is known: at its place, and where other modules imported it."""
@@ -93,10 +105,7 @@ def replaced(place: Place, wrap: Callable[[Callable[..., Any]], Callable[..., An
         new = type(old)(wrap(old.__func__))
     else:
         new = wrap(old)
-    ours = [module for name, module in sys.modules.items() if name.startswith("aider_gardener")]
-    if inspect.isclass(owner):
-        ours = []
-    holders = {(owner, name), *((module, k) for module in ours for k, v in vars(module).items() if v is old)}
+    holders = {(owner, name), *(() if inspect.isclass(owner) else known().get(id(old), ()))}
     for holder, key in holders:
         setattr(holder, key, new)
     try:

@@ -37,7 +37,7 @@ def until(met: Callable[[], bool], seconds: float = 120.0) -> bool:
     """Whether something comes true: what is archived behind an answer takes its time."""
     end = time.monotonic() + seconds
     while not (found := met()) and time.monotonic() < end:
-        time.sleep(0.1)
+        time.sleep(0.03)
     return found
 
 

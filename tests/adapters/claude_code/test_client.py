@@ -193,7 +193,11 @@ def test_a_hook_that_is_killed_leaves_an_archive_that_the_next_one_completes(
 
 @pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
 def test_a_hook_whose_input_never_ends_is_over_before_its_host_waits_no_more(project: Path) -> None:
-    command = [sys.executable, "-m", "aider_gardener.cli", "hook", "UserPromptSubmit"]
+    code = (
+        "from aider_gardener.adapters.claude_code import client;"
+        " client.EVENTS = {'UserPromptSubmit': 1}; client.main('UserPromptSubmit')"
+    )
+    command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=project) as process:
         process.stdin.write(b'{"session_id": "s"')
         process.stdin.flush()

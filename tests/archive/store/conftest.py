@@ -17,8 +17,11 @@ __all__ = ["locker"]
 
 @pytest.fixture(autouse=True)
 def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here no other process is making the file that looks damaged: 0.15 s are long enough to be sure."""
+    """Here no other process is making the file that looks damaged, and no file system comes back by itself:
+    0.15 s are long enough to be sure. No hole of an archive has more than a few hundred rows."""
     monkeypatch.setattr(repair, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(repair, "MOST_FAILURES", repair.ROWS_TRIED_ONE_BY_ONE + 100)
+    monkeypatch.setattr(database, "FALTERING_SECONDS", 0.1)
 
 
 @pytest.fixture
