@@ -45,8 +45,8 @@ PROGRESS_SECONDS = 20.0
 
 METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 PROCESSES: Any = multiprocessing.get_context(METHOD)
-if METHOD == "forkserver":  # what takes longer to import than most runs take, and is the same in all of them
-    PROCESSES.set_forkserver_preload(["litellm", "pytest"])
+FORKED = ["litellm", "pytest"]
+"""What runs are forked off with: it takes longer to import than most of them take."""
 STARTING = Lock()
 
 Outcomes = Mapping[str, str]
@@ -185,6 +185,8 @@ class Run:
         self.log.unlink(missing_ok=True)
         options = ["-p", "upstream_plugin", "-p", "no:cacheprovider", "-q", "-rfE", "--tb=short"]
         arguments, environ = [*options, "--durations=10", *self.tests], self.environment()
+        if PROCESSES.get_start_method() == "forkserver":
+            PROCESSES.set_forkserver_preload(FORKED)
         self.process = PROCESSES.Process(target=run_tests, args=(arguments, self.work, environ, self.log))
         with STARTING, patch.dict(os.environ, environ, clear=True):  # what it is forked off begins with these
             self.process.start()

@@ -45,7 +45,9 @@ MOST_SAID, MOST_SECONDS, STUCK_SECONDS = 60, 0.05, 60.0
 PLACES = ("before the swap", "before the record", "behind the record")
 SELF_KILLED = 10
 CONTEXT: Any = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
-CONTEXT.set_forkserver_preload(["aider_gardener.gardener.stored_chat", "bench.attacks.chat"])
+FORKED = ["aider_gardener.gardener.stored_chat", "bench.attacks.chat", "aider_gardener.replay.play.loaded"]
+"""What the process holds that all others are forked off; in the tests those of replays are too."""
+CONTEXT.set_forkserver_preload(FORKED)
 
 
 class Teller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import signal
@@ -40,6 +41,14 @@ def test_a_process_that_dies_is_one_line_with_its_last_words(
     dying = module(tmp_path, monkeypatch, "import os\nprint('out of memory', flush=True)\nos._exit(9)\n")
     with pytest.raises(ReplayError, match=r"mini: the replay's process ended early \(out of memory\)"):
         replay_job(Job(MINI, "none", imports=dying))
+
+
+def test_replays_are_forked_off_a_process_that_has_loaded_the_host_whatever_else_is_imported() -> None:
+    """There is one such process for all that a program forks, and who names last what it holds decides."""
+    importlib.import_module("bench.attacks.kills")
+    importlib.import_module("upstream_tests")
+    server = forkserver._forkserver  # type: ignore[attr-defined]  # reason: the library does not tell otherwise
+    assert "aider_gardener.replay.play.loaded" in server._preload_modules
 
 
 def test_no_key_no_setting_and_no_home_of_the_users_reach_it(
