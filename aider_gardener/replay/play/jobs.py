@@ -80,9 +80,7 @@ def replay_job(job: Job, on_turn: OnTurn = lambda: None, ended: Event | None = N
         (folder / "home").mkdir()
         environ = environment(folder / "home", os.environ)
         ours, its = PROCESSES.Pipe(duplex=False)
-        process = PROCESSES.Process(target=work, args=(job, folder, environ, its), daemon=True)
-        with STARTING, without_ctrl_c(), patch.dict(os.environ, environ, clear=True):  # it begins with these
-            process.start()
+        process = started((job, folder, environ, its), environ)
         its.close()
         try:
             message = None
@@ -103,6 +101,19 @@ def replay_job(job: Job, on_turn: OnTurn = lambda: None, ended: Event | None = N
         raise message
     assert isinstance(message, ReplayResult)
     return message
+
+
+def started(given: Sequence[object], environ: Mapping[str, str]) -> Any:
+    """The process of a replay, begun with this environment; one that loads the host itself where none can be
+    forked: the folder for temporary files may have too long a name for a socket."""
+    with STARTING, without_ctrl_c(), patch.dict(os.environ, environ, clear=True):
+        try:
+            process = PROCESSES.Process(target=work, args=given, daemon=True)
+            process.start()
+        except OSError:
+            process = multiprocessing.get_context("spawn").Process(target=work, args=given, daemon=True)
+            process.start()
+    return process
 
 
 @contextmanager

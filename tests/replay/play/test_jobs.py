@@ -43,6 +43,18 @@ def test_a_process_that_dies_is_one_line_with_its_last_words(
         replay_job(Job(MINI, "none", imports=dying))
 
 
+def test_where_none_can_be_forked_one_begins_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("AF_UNIX path too long")
+
+    monkeypatch.setattr(forkserver, "connect_to_new_process", refuse)
+    dying = module(tmp_path, monkeypatch, "import os\nprint('begun', flush=True)\nos._exit(9)\n")
+    with pytest.raises(ReplayError, match=r"ended early \(begun\)"):
+        replay_job(Job(MINI, "none", imports=dying))
+
+
 def test_replays_are_forked_off_a_process_that_has_loaded_the_host_whatever_else_is_imported() -> None:
     """There is one such process for all that a program forks, and who names last what it holds decides."""
     importlib.import_module("bench.attacks.kills")
