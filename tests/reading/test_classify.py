@@ -27,7 +27,7 @@ EXAMPLES = {
     "grep": ("listing", "".join(f"src/app/mod{i}.py:{i * 7}:    def handler_{i}(self):\n" for i in range(8))),
     "git log": ("listing", "".join(f"{i:07x} fix: change number {i} of the parser\n" for i in range(0x1000000, 0x1000009))),
     "ls": ("listing", "total 12\n" + "".join(f"-rw-r--r-- 1 ann ann {i} Jan  1 10:00 file{i}.txt\n" for i in range(6))),
-    "calls traced": ("log", "".join(f"{n / 1e4:.4f} {4000 + n}{'  ' * (n % 7)} -> App::get() src/{'abc'[n % 3]}.php:{n}\n" for n in range(90))),
+    "calls traced": ("log", "".join(f"{n / 1e4:.4f} {4000 + n}{'  ' * (n % 30)} -> App::get() src/{'abc'[n % 3]}.php:{n}\n" for n in range(90))),
     "prose": ("prose", "We looked at the options and decided to keep the queue in one file.\n\nThe reason is simple: there is only one writer.\n"),
     "markdown": ("prose", "# Title\n\nSome words about the thing and how it is used.\n\n```python\nx = 1\ny = 2\n```\n\n- first point of the list\n- second, with a [link](https://example.org)\n"),
 }  # fmt: skip
