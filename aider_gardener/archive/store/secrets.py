@@ -384,8 +384,9 @@ def _telling(text: str, at: int, kind: str, searched: dict[Span, str], taken: se
         is_mixed = is_cased and (kind in ("", "password") or STRONG.fullmatch(value))
         is_odd = is_mixed or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
-        named = NAMED_BEHIND.match(text, last, end + 1) if kind not in ("", "key") else None
-        is_named = named is not None and named.end() == at and not HASHED.search(text[last:at].lower())
+        named = NAMED_BEHIND.match(text, last, end + 1)
+        is_named = named is not None and kind_of(named[0].split()[-1]) in KINDS[:-1]
+        is_named = is_named and not HASHED.search(named[0].lower())
         need = Looks.MIX if is_enough else Looks.RANDOM if is_named or not kind else Looks.NEVER
         if need is Looks.NEVER or (first, last) in taken or SHAPE.fullmatch(value.lower()):
             continue

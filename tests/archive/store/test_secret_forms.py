@@ -173,6 +173,7 @@ def test_what_is_no_value_stays(form: str) -> None:
         ("the TOTP seed of ada is JBSW Y3DP EHPK 3PXP, scan it", "3PXP"),
         (f"{'4f9c1b2a' * 5} is the api token of staging", "4f9c1b2a"),
         (f"{'4f9c1b2a' * 4}  # webhook secret", "4f9c1b2a"),
+        (f"What is the api token? {'4f9c1b2a' * 4} is the api token", "4f9c1b2a"),
         ('the passphrase of my key is "seven otters drink coffee", why?', "otters"),
         ("psk=eleven green kites", "green"),
         ("WLAN-Schlüssel: apfelbaum sonne kanu", "sonne"),
