@@ -52,7 +52,7 @@ MARK = "{+}"
 """Stands within each secret of the file, so that no scanner takes it for one in use."""
 HALVES = (
     *"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o p1 p2 q r s1 s2 t u1 u2 v".split(),
-    *"w1 w2 x1 x2 y1 y2 z1 z2 aa1 aa2 bb1 bb2".split(),
+    *"w1 w2 x1 x2 y1 y2 z1 z2 aa1 aa2 bb1 bb2 cc1 cc2".split(),
     "all",
 )
 SPEED_CHARS = 2_000_000
