@@ -59,9 +59,12 @@ _VALUE = r"""["']?((?<=")[^"$\n]{4,200}(?=")|(?<=')[^'\n]{4,200}(?=')|[^\s"'$<|-
 _WORD = r"(?!(?:the|and|for|from|with|that|must|not|your?|keys?)\b)[a-z]{3,12}"
 _ROWS = r"""
 # tokens known by a mark within them, and what crypt(3) makes of passwords
-token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~
+token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$1$,$5$,$6$,$y$,$argon2,
+    {sha,{ssha,{crypt},pbkdf2,scram-sha ~
     \b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}|\b[0-9a-f]{32}-us\d{1,2}\b|sha256~[\w-]{43}|(?<!\d)\d{8,10}:AA[\w-]{33}
-    |[\w.~-]{3}\dQ~[\w.~-]{31,34}|[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
+    |[\w.~-]{3}\dQ~[\w.~-]{31,34}
+    |(?:[${](?:\w{1,4}|SS?HA\d{3}|argon2\w{1,2})[$}]|\b(?:pbkdf2|SCRAM)[\w-]{1,20}\$(?:\d+:)?)
+    \$?(?:\w{1,9}=[\w=,]{1,40}\$){0,2}((?=\S{0,60}\d)(?:[\w./$=,+-]|(?<==):){20,200})
 # a signed address: who has it needs no login
 token ~ sig=,signature=,?code=,&code=,samlresponse= ~
     (?i)(?<![a-z])(?:sig(?:nature)?|(?<=[?&])code|samlresponse)=([\w%+/=-]{30,})
@@ -80,14 +83,17 @@ url-password ~ :// ~
     ://(?:[^\s/:@"'`<>\[]{0,200}:((?!\d{1,5}[/?#])(?:[^\s"'`<>:]|:(?!//)){1,200})|([\w-]{20,}))@(?=[\w.\[-])
 # the same in a DSN without ://
 url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})@(?:(?:tcp|unix)\(|/\w)
-# a line of .pgpass or of Postfix's sasl_passwd
-password ~ :5432:,:3306:,:*:,]:587,]:465,]:25 ~
-    ^(?:[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+|\[[\w.-]+\]:\d+\s{1,9}[\w.@+-]+):(\S{4,200})\s{0,9}$
+# a line of .pgpass, of Postfix's sasl_passwd or of Dovecot's users
+password ~ :5432:,:3306:,:*:,]:587,]:465,]:25,{plain} ~
+    ^[\w.@-]{1,60}:\{PLAIN\}([^\s:]{4,200})
+    |^(?:[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+|\[[\w.-]+\]:\d+\s{1,9}[\w.@+-]+):(\S{4,200})\s{0,9}$
 # headers, also where a sentence quotes one
 authorization ~ bearer,basic,auth plain,auth login ~
     (?i)(?:bearer|basic|auth (?:plain|login))(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
 # a session's cookie is as good as a login
 cookie ~ cookie,sessionid=, -b ' ~ -setcookie (\S{6,})|(?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
+cookie ~ sid",session",sessionid" ~ "[\w.-]{0,40}(?i:sid|session|sessionid)",\s{0,40}
+    "value":\s?"([^"\s]{16,})"
 # user:password as one argument
 password ~  -u,"-u",'-u',-user, -a ,-auth ~
     (?:\b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client|lftp)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
@@ -96,12 +102,14 @@ password ~  -u,"-u",'-u',-user, -a ,-auth ~
 password ~  -p,"-p,'-p,/p:, /p , /rp , -w , -a , -k , -n , -x , -hp ~
     (?:\b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|openssl\s[a-z]+|snmp\w+|twine|mongo\w*
     |plink|pscp|security|ssh-keygen|usermod|keytool|schtasks|xfreerdp|mcrcon|signtool)\b.{0,200}?
-    \s(?:-[apPwkNAX]w?[ =]{1,2}|/r?p[: ]|-h?p(?=\S*\d))
+    \s(?:-[apPwkNAX]w?[ =]{1,2}|/r?p[: ]|-h?p(?!bkdf)(?=\S*\d))
     |\b(?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p(?=["']?[^\s"']{6})
     |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
 # a call that logs in: the text behind a user's name
-password ~ auth(,auth=(,auth ",tication(,credential(,credentials(,connect(,nection(,login(,begin(,sqli(,pdo( ~
-    (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|\.begin|mysqli|pdo)(?:=?\(| (?=["']))
+password ~ auth(,auth=(,auth ",auth ',tication(,credential(,
+    credentials(,connect(,nection(,login(,begin(,sqli(,pdo(,:basic ~
+    (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|\.begin|mysqli|pdo|:basic)
+    (?:=?\(|,? (?=["']))
     [^()\n]{0,120}?["'][\w.@\\-]{1,60}["'],\s{0,3}(?:Some\()?["'](?=[^"'\n]*\d)([^"'\n/:]{6,200})["']
 # the second password of an SNMP user
 password ~  -x  ~ \bsnmp\w+\b.{0,200}\s-X\s{1,9}VALUE
@@ -118,16 +126,22 @@ password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
     [\w$#]{1,60}/([^\s"'@/]{4,60})@(?=[\w/(:])
 # user / password, as people list them
 password ~  /  ~
-    (?<![^\s:(|"'])[\w.@-]{2,60} / ((?=\S*\d)(?=\S*[a-zA-Z])(?=\S*[!*^%~#$&@+])[^\s"'/=(){}]{8,60})(?=\s|$)
+    (?<![^\s:(|"'])(?:[\w.@-]{2,60} / (?=\S*[!*^%~#$&@+])
+    |[\w.-]{0,30}(?:admin|root|user|demo|test|guest|@[\w.-]{4,60}) / (?=\S*[A-Z])(?=\S*(?:[-_]|\d[a-z])))
+    ((?=\S*\d)(?=\S*[a-zA-Z])[^\s"'/=(){},]{7,60}[^\s"'/=(){},.])(?=[\s,.]|$)
 # a product key in five groups
 token ~ t key,tkey,t_key,s key,d key,e key,licen,serial,activation ~
     \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
-# words without a sign between, as routers, .netrc and openssl have them
-password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass: ~
+# words without a sign between, as routers, SNMP, .netrc and openssl have them
+password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass:,
+    community,snmp,string 7 ,md5 7 ,key 7  ~
     (?:\b(?:nmcli|ipmitool)\b.{0,200}?|^\s{0,9}(?:machine \S{1,200} |default )?
     (?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?)\s{1,9}(?:password|psk|secret)
      (?:\d )?VALUE|-pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,200})
-    |^(?:requirepass|bindpw|masterauth|rootpw)\s{1,9}(\S{4,200})$
+    |^(?:(?i:config set) )?(?:requirepass|bindpw|masterauth|rootpw)\s{1,9}(\S{4,200})$
+    |\b(?:(?:snmp(?:-server)? |r[ow])community6?|snmp(?:walk|get|set|bulk)\w*\s(?:.{0,99}?\s)??-c)
+    \s{1,9}(?!public|private|string)VALUE
+    |\b(?:password|key(?:-string)?|md5) 7 ([\dA-F]{8,200})\b
 # expect scripts: what is sent when a password is asked for
 password ~ assword,passphrase ~
     (?i)ass(?:word|phrase)[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
@@ -138,15 +152,26 @@ password ~ echo ,printf ,<<< ~
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
     |(?:sudo -S|-stdin|chpasswd|luks|kinit).{0,80}(?<!<)<<<(?!<) ?VALUE
 # commands whose argument behind the user is a password
-password ~ net use,add_user,adduser,user add ~
-    (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
+password ~ net use,add_user,adduser,user add,nickserv ~
+    (?:net\suser|net\suse\s\S{1,9}|add_?user|user add
+    |(?i:nickserv\S{0,40}\s:?identify))(?: -\S{1,20}){0,3}(?: \S{1,60})?
     (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
 # what guards a Wi-Fi, a disk or a key may be words
 password ~ psk,key content,wi-fi,wifi,wlan,passphrase ~
     (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
     |(?:passphrase|psk|(?:wi-?fi|wlan)[ _-]?(?:key|schl.ssel|pass\w{0,6}))\b
-    (?:(?:[^"'\n:=]{0,40}?\s(?:is|ist|est|es))?\s{0,9}["']|[^"'\n:=]{0,40}?[:=]\s{0,9}["']?)
+    (?:(?:[^"'\n:=]{0,40}?\s(?:is|ist|est|es))?\s{0,9}["']|[^"'\n:=]{0,40}?[:=]\s{0,9}["']?
+    |[^"'\n:=.]{0,40}? (?:is|ist|est|es) (?=(?:WORD ){3})
+    (?!(?:[a-z]{1,12} ){0,9}(?:[a-z]{0,12}(?:ed|ing|ly)|only|never|when|what|how|very|too|also|case)\b))
     ((?:WORD ){2,9}WORD)(?=["'.,]|\s*$)
+# what a command prints that makes secrets
+password ~ pwgen,openssl rand,urandom,genkey,genpsk,gen.secret,token_hex,token_urlsafe,rails secret ~
+    ^[^\n;=]{0,40}(?:\b(?:pwgen|openssl rand|wg gen(?:key|psk)|rails secret)|urandom|gen\.secret
+    |token_\w{3,7}\()[^\n<>]{0,120}\n["' ]{0,8}
+    ((?:["' ]{0,2}\n?(?=\S{0,99}\d)[^\s"'<>(){}\[\]:;,.=]{8,200}={0,2}(?=["'\s]|\Z)){1,99})["' ]{0,9}(?![^\n])
+# a file of two lines, a user and a password
+password ~ cat  ~ \bcat \S{0,99}(?:auth|cred|login|pass)[^\s/]{0,40}\n[\w.@-]{1,60}\n
+    ((?=\S*\d)(?=\S*[a-z])[^\s=:;"'(){}<>]{6,100})(?![^\n]|\n[^\n$#>`]+$)
 # Bundler's settings of a gem host hold user:password
 password ~ bundle_,bundle config ~
     (?:\bBUNDLE_(?!BUILD__|LOCAL__|MIRROR__)(?=\w{1,99}__)\w{1,200}["']?\s?[:=]
@@ -162,8 +187,8 @@ password ~ temporary password,password for ~
 # ODBC's braces, within which any character may stand
 password ~ pwd={ ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 # log in as somebody with a password, in a sentence
-password ~  as , als , comme , como , come , met  ~
-     (?:as|als|com[eo]|comme|met) ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|mit|avec|con|com|met)
+password ~  as , using , als , comme , como , come , met  ~
+     (?:as|using|als|com[eo]|comme|met) ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|and|mit|avec|con|com|met)
     (?: \w{2,12}){0,3}? ["'`]?((?=\S{0,60}\d)(?=\S{0,60}[!*^%~#$&@])[^\s"'`]{8,200})
 # the seed of one-time codes, in base 32
 token ~ app password,setup key,secret key,manual entry,entry key,key manually,totp,2fa ~
@@ -192,7 +217,7 @@ def _format(row: str) -> Format:
 _WHOLE = _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()
 FORMATS = tuple(_format(row) for row in _WHOLE if not row.startswith("#"))
 TELLING = (
-    "sqlplus|alias set|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|rocommunity|securestring"
+    "sqlplus|alias set|> auth |setuser|securestring"
     "|add-mask::|issecret=true|wifi:|wifi |account is|creds|d'api|chiave api|chave de api".split("|")
 )
 """Commands, calls and words in whose line what looks like a secret is one."""
@@ -224,7 +249,8 @@ FOREIGN_WORDS = (
 """What a password is called in other languages, without endings."""
 PASSWORD_WORDS = (
     r"pass(?:w(?:or)?[dt]|ord)|passphrase|passcode|(?<!by)(?<!com)passe?\b|pwd|(?<!b)pw\b|identified\b"
-    rf"|psk\b|(?:wi-?fi|wlan)[_. -]?(?:key|schlüssel)\b|\bmdp\b|(?:{FOREIGN_WORDS})\w{{0,3}}"
+    rf"|(?:psk|pre[_-]?shared[_-]?key)\b|(?:wi-?fi|wlan)[_. -]?(?:key|schlüssel)\b"
+    rf"|\bmdp\b|(?:{FOREIGN_WORDS})\w{{0,3}}"
 )
 SECRET_NAME = late(
     rf"(?i){PASSWORD_WORDS}|(?<!existing)secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"

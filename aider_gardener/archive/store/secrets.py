@@ -76,7 +76,7 @@ KEY_KINDS = ("private", "static key")
 SOUGHT = frozenset((*KEY_KINDS, *NAME_WORDS, *TELLING, *(word for item in FORMATS for word in item.words)))
 NAME_CHARS = 80
 NAME_BEHIND, NAME_AHEAD = re.compile(r"[\w.-]*"), re.compile(r"(?:(?![是为は])[\w-]){0,60}")
-_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
+_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`]|\*\*(?=\S{1,200}\*\*))"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\，。；「」]+"
 _BARE = rf"{_CHARS}(?:(?:[&,;](?![\w.-]{{1,40}}[=:])|\\(?![\"'nrt])|\${{1,2}}(?![$({{])){_CHARS})*"
@@ -88,7 +88,7 @@ ASSIGNED = late(
     # <password>x</password>, <key>password</key><string>x</string>
     |(?:(?:</\w{{1,40}}>\s{{0,40}}<\w{{1,40}})?|["']|[ ][^<>]{{1,200}})>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
-    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}
+    |(?:(?:[ ]?\[[\w*]{{0,24}}\])?{_OPEN}{_GAP}
     (?::{_GAP}[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
     (?P<sign>[:?]=|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?
     |[是为は](?={_GAP}「?[!-~]{{6,60}}(?:[\s,。、」]|です|\Z))){_GAP}  # password is x
@@ -127,7 +127,8 @@ LEAD_CHARS = 32
 """So far before a value stand the words that lead to it."""
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 _LONG = rf"(?=[^{_NEITHER}]{{6}})"
-_VALUE = rf"(?:[\w.@-]{{1,40}}[=:]{{1,2}}(?=[^\s=/]))?(?P<value>[^{_NEITHER}]{{5,200}}[^{_NEITHER}.:?])"
+_BEFORE = r"(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/])|\*\*(?!\*))?"
+_VALUE = rf"{_BEFORE}(?P<value>[^{_NEITHER}]{{5,200}}[^{_NEITHER}.:?])"
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}]){_LONG}(?:(?=\*{{3}})|(?=[^{_NEITHER}\d]*\d)(?=[^{_NEITHER}]*?[^\W\d_])){_VALUE}"
 )
@@ -148,8 +149,12 @@ LED = late(
     r"|(?:\W(?:is|was|to|as|\d|ist|lautet|est|es|é|è|er|je)|'s)(?: still| now)?)[\s\[({-]{0,8}\Z"
 )
 PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}|[A-Za-z\d+/]{43}=|[A-Za-z\d+/]{86}==")
-HASHED = late(r"hash|sha|md5|digest|sum|fingerprint|commit|revision|id\b(?<=\bid)|h1:(?<=\bh1:)|\"[xyn]\":")
-"""What a run of hexadecimal digits behind it is, in small letters."""
+HASHED = late(
+    r"(?i:hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:|\"[xyn]\":)|[a-z]I[dD]\b"
+)
+"""What a run of hexadecimal digits behind it is."""
+HIDDEN = late(r"[\"' ]{0,3}[:=]>?[ \"']{0,3}[(<][A-Za-z ]{3,40}[)>]")
+"""Words in brackets in the place of a value."""
 SIGN = re.compile(r"[!*^#&~$%]")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
@@ -285,7 +290,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 if match and looks(value) >= NEEDS[joint][KINDS.index(kind)]:
                     taken.add(span := match.span(match.lastgroup or 0))
                     yield *span, "password" if kind == "password" else "secret"
-                elif not value.startswith("***"):  # where one stood
+                elif not (value.startswith("***") or HIDDEN.match(text, stop)):  # where one stood
                     if at >= below:
                         below = yield from _below(text, at)
                     if not (match and match["sign"]) and text[stop : stop + 1] != ".":
@@ -315,7 +320,8 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     is_line = bool(is_first and VALUE_END.match(text, match.end()))
     if how not in ("bare", "words"):
         is_set = sign[-2:] not in ("", "==", "!=")  # what a value is compared with is often a word of a test
-        is_set = is_set or is_option or how == "element" or name.isupper() or (is_line and not sign)
+        is_alone = is_line and not sign and match["quote"] != "**"
+        is_set = is_set or is_option or how == "element" or name.isupper() or is_alone
         return "text" if is_set else "likely"
     above = text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1
     is_yaml = sign == ":" and not TYPE.fullmatch(match[how])
@@ -348,10 +354,11 @@ def _near(text: str, at: int, kind: str, reached: set[tuple[str, int]]) -> Itera
             is_part = match.start() < begin or (is_below and not (is_quoted or SENTENCE_END.match(follows)))
             if is_part or len(value) < 8:
                 continue
-            is_led = is_quoted or LED.search(gap[-LEAD_CHARS:]) is not None
-            is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap.lower())
+            is_led = is_quoted or bool(LED.search(gap[-LEAD_CHARS:]) and not HASHED.search(gap[-16:]))
+            is_named = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap)
             is_next = is_below and not gap.rpartition("\n")[2].strip()
-            is_key = is_named or (is_next and len(value) in (32, 36))
+            is_told = is_next or (gap.endswith(": ") and not HASHED.search(gap))
+            is_key = is_named or (is_told and len(value) in (32, 36))
             if HEX.fullmatch(value):
                 joint = "likely" if is_key else "none"
             elif not is_named and SHAPE.fullmatch(value if is_password and not is_quoted else value.lower()):
@@ -385,12 +392,11 @@ def _telling(text: str, at: int, kind: str, searched: dict[Span, str], taken: se
         is_odd = is_mixed or (kind != "key" and SIGN.search(value))
         is_enough = len(value) >= 8 and is_odd and PLAIN.fullmatch(value)
         named = NAMED_BEHIND.match(text, last, end + 1)
-        is_named = named is not None and kind_of(named[0].split()[-1]) in KINDS[:-1]
-        is_named = is_named and not HASHED.search(named[0].lower())
+        is_named = bool(named and kind_of(named[0].split()[-1]) in KINDS[:-1] and not HASHED.search(named[0]))
         need = Looks.MIX if is_enough else Looks.RANDOM if is_named or not kind else Looks.NEVER
         if need is Looks.NEVER or (first, last) in taken or SHAPE.fullmatch(value.lower()):
             continue
-        if not HASHED.search(text[max(begin, first - 16) : first].lower()) and looks(value) >= need:
+        if not HASHED.search(text, max(begin, first - 16), first) and looks(value) >= need:
             yield first, last, "secret"
 
 

@@ -129,6 +129,14 @@ def test_secrets_go(frame: str, secret: str) -> None:
         "'password' => 'string|min:8'",
         'bucket.Put([]byte("answer-key"), []byte("user:1234"))',
         "which version did I pass?\n0.15.0-rc.1\n",
+        f"private key: (hidden)\n\npeer: {MIXED * 2}=",
+        f"Topic: token-issued\tTopicId: {MIXED}",
+        "the passphrase is stored encrypted inside the keychain",
+        "test / TestCase2, admin / Settings2024, press key 7 again",
+        "rocommunity public\nsnmpwalk -c public 10.0.0.1",
+        "the rate of tokens: **70% less**",
+        "$ openssl rand -hex 16 > a.txt\n$ ls2go-x",
+        "$ cat login.py\nimport2\nb64x-y\nc",
     ],
 )
 def test_what_only_stands_where_a_secret_would_stays(text: str) -> None:
