@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aider_gardener import files
+from aider_gardener.archive.store.redact import redact
 from aider_gardener.messages import LAST_SECOND, Message, Source, SourceKind
 from aider_gardener.phrases import command_line
 from aider_gardener.reading.source import command_source
@@ -191,9 +192,10 @@ def command_of(given: Mapping[str, object]) -> str:
 
 
 def detail_of(given: Mapping[str, object]) -> str:
-    """What a tool was called for, by its input."""
+    """What a tool was called for, by its input. The beginning of a secret that is cut is known as none."""
     named = (value for key in DETAILS if isinstance(value := given.get(key), str))
-    return (command_of(given) or next(named, ""))[:DETAIL_CHARS].strip()
+    detail = command_of(given) or next(named, "")
+    return (redact(detail).text[:DETAIL_CHARS] if len(detail) > DETAIL_CHARS else detail).strip()
 
 
 def source_of(name: str, given: Mapping[str, object]) -> Source:

@@ -34,6 +34,7 @@ def test_a_result_comes_from_the_call_that_it_answers() -> None:
         ("think", {}, SourceKind.COMMAND, "think"),
         ("odd", {"input": "not\njson"}, SourceKind.COMMAND, "odd"),
         ("long", {"query": "x" * 900}, SourceKind.COMMAND, "long " + "x" * DETAIL_CHARS),
+        ("cut", {"query": f"{'x' * 390} ghp_{'aB3' * 12}"}, SourceKind.COMMAND, f"cut {'x' * 390} [redacted"),
     ],
 )
 def test_a_source_says_what_was_run(
