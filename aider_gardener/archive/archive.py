@@ -368,8 +368,8 @@ class Archive:
             self._renditions.pop(seq, None)
 
     def save_value(self, key: str, value: Mapping[str, object]) -> None:
-        """Keep a value for this session as JSON; its texts are scanned, its keys are the program's. Where it
-        cannot be written now it is left out."""
+        """Keep a value for this session as JSON, its texts scanned. Where it cannot be written now it is left
+        out."""
         with suppress(StoreError):
             text = json.dumps(cleaned(value, self.store.redact))
             self.store.set_state(self.session, key, Clean(text))

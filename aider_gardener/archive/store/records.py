@@ -75,8 +75,7 @@ def redacted(record: Record, redact: Redactor) -> Record:
     """A record without secrets; spans of its content are moved along."""
     kind = record["kind"]
     if kind == "event":
-        data = {str(key): cleaned(value, redact) for key, value in record["data"].items()}
-        return {**record, "data": data}
+        return {**record, "data": cleaned(record["data"], redact)}
     if kind == "state":
         return {**record, "value": redact.clean_json(record["value"])}
     if kind != SAID:

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from aider_gardener.messages import LONG_CHARS
@@ -181,12 +182,17 @@ def redact(text: str, known: Known | None = None) -> Redacted:
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:
-    """A value as JSON has it, every text in it scanned."""
-    if isinstance(value, str):
-        return scan(value).text
-    if isinstance(value, Mapping):
-        return {str(key): cleaned(each, scan) for key, each in value.items()}
-    return [cleaned(each, scan) for each in value] if isinstance(value, (list, tuple)) else value
+    """A value as JSON has it, every text in it scanned, names too: files and calls have such of their own."""
+    name = cache(scan)  # the same ones stand in many rows
+
+    def clean(part: object) -> object:
+        if isinstance(part, str):
+            return scan(part).text
+        if isinstance(part, Mapping):
+            return {name(str(key)).text: clean(each) for key, each in part.items()}
+        return [clean(each) for each in part] if isinstance(part, (list, tuple)) else part
+
+    return clean(value)
 
 
 def placeholder(secret: str, kind: str) -> str:

@@ -124,8 +124,8 @@ def test_a_chat_with_forty_kinds_of_secrets_writes_none(tmp_path: Path, found: l
     assert {message.content for message in messages[:at]} <= live, "the chat itself keeps what was said"
     for one in found:
         gardener.recall(one.text, token_limit=500)
-        archive.event(1, "why", {"reason": one.text, "more": [one.text]})
-        archive.save_value("note", {"said": one.text})
+        archive.event(1, "why", {"reason": one.text, "more": [one.text], one.text: 1})
+        archive.save_value("note", {"said": one.text, "files": {one.text: 1}})
     gardener.undo(every=True)
     store.export(tmp_path / "out.jsonl")
     assert leaks(tmp_path, secrets, harmless_of(messages, secrets)) == []
