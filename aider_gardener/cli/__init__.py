@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 
@@ -17,6 +18,10 @@ def main() -> None:
         from aider_gardener.adapters.claude_code.client import main as hook
 
         os._exit(hook(*(sys.argv[2:4] or [""])))  # nothing is left to clear away, and that would take time
+    for each in ("SIGTERM", "SIGHUP"):  # as an exit, so that no part of a file or of the chats stays behind
+        number = getattr(signal, each, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     try:
         from aider_gardener.cli.root import main as command
 

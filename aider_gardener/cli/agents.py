@@ -74,8 +74,10 @@ def mcp(project: Path | None) -> None:
         if signalled:  # while threads wait for standard input or embed, or nobody reads what is said
             os._exit(0)
 
-    for name in {"SIGTERM", "SIGINT", "SIGPIPE"} & set(dir(signal)):  # before anything is left behind
-        signal.signal(getattr(signal, name), end)
+    for name in {"SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE"} & set(dir(signal)):  # before anything is left
+        number = getattr(signal, name)
+        if name != "SIGHUP" or signal.getsignal(number) is not signal.SIG_IGN:  # by nohup
+            signal.signal(number, end)
     try:
         over_stdio(make_server(memory, __version__, changed=changed))
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -198,10 +197,6 @@ def replayed(jobs: Sequence[Job]) -> list[ReplayResult]:
         if not sys.stderr.isatty():
             click.echo(f"replayed {result.session} under {result.variant}", err=True)
 
-    for name in ("SIGTERM", "SIGHUP"):  # as Ctrl-C, so that nothing of the chats stays behind
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
     turns = sum(job.session.turn_count for job in jobs)
     with progress_bar(turns, "turns replayed", by_time=False) as bar:
         return replay_all(jobs, lambda: bar.update(1), done)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,18 @@ def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_p
     assert json.loads(status(archive, "--json").stdout)["entries"] == len(SAID)
     assert "lines read" in store(tmp_path / "new", "import", str(file)).stdout, "where none is yet"
     assert json.loads(status(tmp_path / "new", "--json").stdout)["entries"] == len(SAID)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_an_export_that_a_signal_ends_leaves_no_part_of_it(archive: Path, tmp_path: Path, name: str) -> None:
+    code = f"""import os, signal
+signal.signal(signal.{name}, signal.SIG_DFL)
+os.fsync = lambda _: os.kill(os.getpid(), signal.{name})
+from aider_gardener.cli import main; main()"""
+    words = ["store", "export", str(tmp_path / "all.jsonl"), "--store", str(archive)]
+    ended = subprocess.run([sys.executable, "-c", code, *words], check=False)
+    assert ended.returncode > 128 and list(tmp_path.iterdir()) == [archive]
 
 
 def test_an_archive_that_takes_no_writes_is_exported_and_copied(

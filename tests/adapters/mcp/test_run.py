@@ -75,12 +75,14 @@ def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path, root
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is ended in another way there")
-@pytest.mark.parametrize("number", [signal.SIGTERM, 0])
+@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", 0), 0])
 def test_a_host_that_ends_it_by_a_signal_or_hangs_up_leaves_nothing_behind(
     tmp_path: Path, number: int
 ) -> None:
     (tmp_path / ".git").mkdir()
-    command = [sys.executable, "-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path)]
+    hears = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)"  # begun by nohup, it would not
+    code = f"{hears}; from aider_gardener.cli import main; main()"
+    command = [sys.executable, "-c", code, "mcp", "--project", str(tmp_path)]
     environ = {**os.environ, "AIDER_GARDENER_EMBEDDER": "none"}
     pipe = subprocess.PIPE
     server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environ)
