@@ -73,6 +73,8 @@ def explain(error: BaseException, path: Path | None) -> str:
         return str(error)
     if is_damage(error) and not isinstance(error, apsw.NotADBError):
         error = apsw.CorruptError()
+    elif getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:  # no room for the log's index
+        error = apsw.FullError()
     text = EXPLANATIONS.get(type(error))
     return text.format(path=place) if text else f"{place} cannot be used ({' '.join(str(error).split())})"
 

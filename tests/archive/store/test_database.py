@@ -180,6 +180,21 @@ def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
     assert again._db.live.pragma("journal_mode") == "wal"
 
 
+@POSIX
+def test_a_disk_that_has_no_room_for_the_index_of_the_log_is_full(tmp_path: Path, store: Store) -> None:
+    import resource
+
+    put(store, "x")
+    store.close()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, before[1]))
+    try:
+        with pytest.raises(StoreError, match="the disk is full; free some space"):
+            open_store(tmp_path, or_memory=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 def test_export_to_where_nothing_can_be_written(tmp_path: Path) -> None:
     store = open_store(None)
     with pytest.raises(StoreError, match="cannot be written"):
