@@ -47,6 +47,7 @@ ANOTHERS = (
     " (the setting store)"
 )
 UNUSABLE = "{path} cannot be used ({fault}); check its permissions and its disk"
+LINKED = "{path} is a symbolic link: put the folder in its place, or name that by AIDER_GARDENER_STORE"
 UNWRITABLE = "{path} cannot be written; check its permissions"
 HARD_LINK = (
     "{path} has a second name (a hard link), under which SQLite could damage it: put a copy in its place"
@@ -130,7 +131,7 @@ def check_whose(directory: Path) -> None:
     """Raise StoreError where a directory is a link, git tracks anything in it, or what lies there is another
     user's; nothing is made or touched."""
     if files.is_link(directory):
-        raise StoreError(f"{directory} is a symbolic link")
+        raise StoreError(LINKED.format(path=directory))
     if is_tracked(directory):
         raise StoreError(TRACKED.format(path=directory))
     try:
