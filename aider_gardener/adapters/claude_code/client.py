@@ -87,7 +87,8 @@ def main(event: str, host: str = "") -> int:
         finally:
             os._exit(0)
     os.close(writing)
-    printed(received(reading, patience))
+    with contextlib.suppress(KeyboardInterrupt):
+        printed(received(reading, patience))
     return 0
 
 

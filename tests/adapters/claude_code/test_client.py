@@ -293,6 +293,17 @@ def test_a_child_that_hangs_is_left_alone(project: Path) -> None:
     assert time.monotonic() - began >= OWN_SHARE
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there the work is ended with its process")
+def test_a_hook_that_is_interrupted_by_the_keyboard_says_nothing_and_ends_with_0(project: Path) -> None:
+    code = (
+        "import os, signal, time; from aider_gardener.adapters.claude_code import client;"
+        " client.act = lambda *_: (time.sleep(0.5), os.kill(os.getppid(), signal.SIGINT), time.sleep(1));"
+        " signal.signal(signal.SIGINT, signal.default_int_handler); client.main('Stop')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=80)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_what_cannot_be_archived_is_not_shortened(project: Path, host: Host) -> None:
     given = json.dumps(host.payload("PostToolUse", **LOGGED)).encode()
     (project / ".aider.gardener").write_text("no folder")
