@@ -22,10 +22,10 @@ forms, was written then; something was added by all three. "w1" and "w2" are by 
 the expressions, "x1" and "x2" by the same one, who had by then: something was added by "x1". "y1", of
 everyday terminals, settings and chats, is by somebody who had not seen the tables, "y2" by the same before
 what "y1" lacked was added; something was added by both. "z1" and "z2" are by one person who had seen neither
-tables nor texts, split by a coin; "z1" was looked at, "z2" never. So are "aa1", "bb1" and "cc1", by which
-something was added, "aa2", never looked at, and "bb2" and "cc2", of which only how many went was looked at,
-after every addition: one that they and the older ones had no use for went again, so what these two have now
-is no figure of unseen texts. What nothing was added by says what a text of a stranger's loses.
+tables nor texts, split by a coin; "z1" was looked at, "z2" never. So are "aa1" and "bb1", by which something
+was added, "aa2", never looked at, and "bb2", of which only how many went was looked at, after every addition:
+one that they and the older ones had no use for went again, so what "bb2" has now is no figure of unseen
+texts. "cc1" and "cc2" are by one person and were measured once they stood; then "cc1" was looked at. What nothing was added by says what a text of a stranger's loses.
 `blind` in the results has the figures from before a half was looked at. A snippet counts as found when none
 of its secrets is left, and as harmless when not a byte of it changes.
 """
