@@ -106,7 +106,7 @@ password ~  -p,"-p,'-p,/p:, /p , /rp , -w , -a , -k , -n , -x , -hp ~
     |\b(?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p(?=["']?[^\s"']{6})
     |\s-[uUlp] \w\S{0,80}\s(?:.{0,80}?\s)??-[pPw][ =]?(?=\S*\d))(?![-/.]|\d+\s)VALUE
 # a call that logs in: the text behind a user's name
-password ~ auth(,auth=(,auth ",auth ',tication(,credential(,
+password ~ auth(,auth=(,auth ",tication(,credential(,
     credentials(,connect(,nection(,login(,begin(,sqli(,pdo(,:basic ~
     (?i)(?:auth(?:entication)?|credentials?|connect(?:ion)?|\.login|\.begin|mysqli|pdo|:basic)
     (?:=?\(|,? (?=["']))

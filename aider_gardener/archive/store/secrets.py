@@ -76,7 +76,7 @@ KEY_KINDS = ("private", "static key")
 SOUGHT = frozenset((*KEY_KINDS, *NAME_WORDS, *TELLING, *(word for item in FORMATS for word in item.words)))
 NAME_CHARS = 80
 NAME_BEHIND, NAME_AHEAD = re.compile(r"[\w.-]*"), re.compile(r"(?:(?![是为は])[\w-]){0,60}")
-_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`]|\*\*(?=\S{1,200}\*\*))"
+_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\，。；「」]+"
 _BARE = rf"{_CHARS}(?:(?:[&,;](?![\w.-]{{1,40}}[=:])|\\(?![\"'nrt])|\${{1,2}}(?![$({{])){_CHARS})*"
@@ -320,8 +320,7 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     is_line = bool(is_first and VALUE_END.match(text, match.end()))
     if how not in ("bare", "words"):
         is_set = sign[-2:] not in ("", "==", "!=")  # what a value is compared with is often a word of a test
-        is_alone = is_line and not sign and match["quote"] != "**"
-        is_set = is_set or is_option or how == "element" or name.isupper() or is_alone
+        is_set = is_set or is_option or how == "element" or name.isupper() or (is_line and not sign)
         return "text" if is_set else "likely"
     above = text.rfind("\n", max(0, line - 200), max(0, line - 1)) + 1
     is_yaml = sign == ":" and not TYPE.fullmatch(match[how])

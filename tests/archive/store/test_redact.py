@@ -132,6 +132,7 @@ def test_secrets_go(frame: str, secret: str) -> None:
         f"private key: (hidden)\n\npeer: {MIXED * 2}=",
         f"Topic: token-issued\tTopicId: {MIXED}",
         "the passphrase is stored encrypted inside the keychain",
+        "the passphrase of that key is very long but easy",
         "test / TestCase2, admin / Settings2024, press key 7 again",
         "rocommunity public\nsnmpwalk -c public 10.0.0.1",
         "the rate of tokens: **70% less**",

@@ -208,6 +208,10 @@ def test_what_is_no_value_stays(form: str) -> None:
         ("Secret Access Key [None]: jNtR2wAqaMH/NFOFnaoe+jdwTNeykMHSe", "NFOFnaoe"),
         ("with password **Garten-Tor88**.", "Garten-Tor88"),
         ("the password is **Garten-Tor88**", "Garten-Tor88"),
+        ("log in using ada with Garten!tor88", "Garten!tor88"),
+        ("log in as ada and Garten!tor88", "Garten!tor88"),
+        (f"ada:{{SHA512}}k{'7xvR2' * 8}==", "7xvR2"),
+        (f"ada:$argon2id$v=19$m=65536,t=3,p=4$Tg4kTg4k$k{'7xvR2' * 8}", "7xvR2"),
     ],
 )
 def test_a_form_that_no_labelled_text_has_goes(text: str, secret: str) -> None:
