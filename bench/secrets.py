@@ -25,7 +25,8 @@ what "y1" lacked was added; something was added by both. "z1" and "z2" are by on
 tables nor texts, split by a coin; "z1" was looked at, "z2" never. So are "aa1" and "bb1", by which something
 was added, "aa2", never looked at, and "bb2", of which only how many went was looked at, after every addition:
 one that they and the older ones had no use for went again, so what "bb2" has now is no figure of unseen
-texts. "cc1" and "cc2" are by one person and were measured once they stood; then "cc1" was looked at. What nothing was added by says what a text of a stranger's loses.
+texts. "cc1" and "cc2" are by one person and were measured once they stood; then "cc1" was looked at. What
+nothing was added by says what a text of a stranger's loses.
 `blind` in the results has the figures from before a half was looked at. A snippet counts as found when none
 of its secrets is left, and as harmless when not a byte of it changes.
 """
